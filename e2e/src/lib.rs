@@ -1,0 +1,1 @@
+//! Stories and the local cluster of cephbench.
