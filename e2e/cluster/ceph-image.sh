@@ -71,6 +71,19 @@ mmdebstrap --mode=root --variant=essential --format=directory --quiet \
 found=$(chroot "$rootfs" ceph --version | awk '{print $3}')
 [ "$found" = "$version" ] ||
   die "Debian $suite has Ceph $found, this script expects $version: change 'version' here and the image's name follows"
+
+# The manager runs each of its modules in a Python subinterpreter, where Debian's bcrypt can't be loaded; every module
+# imports it by way of mgr_util, so none would start. Only the dashboard's passwords need it.
+cat >"$rootfs/usr/share/ceph/mgr/bcrypt.py" <<'PYTHON'
+"""Stands in for bcrypt, which a subinterpreter can't load."""
+
+
+def gensalt(*_args, **_kwargs):
+    raise NotImplementedError("bcrypt can't be loaded in the manager's subinterpreters")
+
+
+hashpw = gensalt
+PYTHON
 rm -rf "$rootfs"/var/lib/apt/lists/* "$rootfs"/var/cache/apt/* "$rootfs"/var/log/*.log
 
 say "writing the archive"
