@@ -1,1 +1,27 @@
-fn main() {}
+//! Arguments only.
+
+use clap::{Parser, Subcommand};
+use kube::CustomResourceExt;
+
+use cephbench::api::CephBenchmark;
+
+/// Kubernetes operator that benchmarks Ceph.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Print the CustomResourceDefinition as YAML.
+    Crd,
+}
+
+fn main() -> anyhow::Result<()> {
+    match Arguments::parse().command {
+        Command::Crd => print!("{}", serde_yaml_ng::to_string(&CephBenchmark::crd())?),
+    }
+    Ok(())
+}

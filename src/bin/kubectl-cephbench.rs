@@ -1,1 +1,3 @@
+//! Arguments only.
+
 fn main() {}

@@ -1,0 +1,1 @@
+//! The operator: watches, observes, asks the pure core what is next, and applies it.

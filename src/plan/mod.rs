@@ -1,0 +1,5 @@
+//! From a spec to what will be measured: validate, expand the sweeps, and decide a run's next step. Pure.
+
+mod types;
+
+pub use types::{ClientPods, Limit, Plan, PlannedGate, PlannedKind, PlannedPool, PlannedTest};

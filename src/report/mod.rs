@@ -1,0 +1,1 @@
+//! Figures for people and machines: tables and formats. Pure.

@@ -1,0 +1,1 @@
+//! One builder per Kubernetes object. Pure: builders take validated values and return objects.

@@ -1,0 +1,1 @@
+//! From reports to figures, validity, verdicts and status. Pure.
