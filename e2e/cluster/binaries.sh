@@ -30,6 +30,7 @@ build_all() {
   build kubernetes "$output" \
     "-X $package.gitVersion=$version -X $package.gitMajor=$major -X $package.gitMinor=$minor"
   build helm "$output" ""
+  build dns "$output" "" .
   build pause "$output" "" .
 }
 

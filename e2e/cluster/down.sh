@@ -57,7 +57,6 @@ main() {
   [[ $(id -u) == 0 ]] || die "only root can end the cluster"
   if [[ ! -d $STATE ]]; then
     echo "No cluster in $STATE." >&2
-    remove_network
     return
   fi
   exec 9>"$STATE.lock"

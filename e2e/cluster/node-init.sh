@@ -6,13 +6,6 @@ set -euo pipefail
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# Mounts made on the host later appear here; those made here stay here, and pods may share them among themselves.
-separate_mounts() {
-  mount --make-rslave /
-  mount --make-rshared /
-  mount -t proc proc /proc
-}
-
 # Each node has its own /run, /tmp and /var, so that host paths of pods (/var/lib/rook, /var/tmp) and the
 # default paths of kubelet and containerd do not meet. STATE and CACHE stay visible wherever they are.
 own_folders() {
@@ -34,8 +27,12 @@ own_folders() {
 
 main() {
   local node=$1
-  separate_mounts
+  # Mounts made on the host later appear here; those made here stay here.
+  mount --make-rslave /
+  mount -t proc proc /proc
   own_folders "$node"
+  # Last, or the mounts above would be repeated in each other: pods may share what they mount.
+  mount --make-rshared /
   hostname "$node"
   echo ready >"$(node_folder "$node")/ready"
   exec "$STATE/bin/pause"

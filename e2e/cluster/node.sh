@@ -71,9 +71,11 @@ log_rotation() {
   [[ -z ${NODE_LOG_MAX_SIZE:-} ]] || printf 'containerLogMaxSize: %s\ncontainerLogMonitorInterval: 3s\n' "$NODE_LOG_MAX_SIZE"
 }
 
+# Names outside the cluster are none of the pods' business: resolv.conf is empty, not this machine's.
 # The nodes share one machine's disk and memory: evicting pods for what another node uses would be wrong.
 write_kubelet_config() {
   local node=$1 own=$2
+  : >"$own/resolv.conf"
   cat >"$own/kubelet.yaml" <<END
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -86,8 +88,11 @@ tlsCertFile: $PKI/$node.crt
 tlsPrivateKeyFile: $PKI/$node.key
 containerRuntimeEndpoint: unix://$CONTAINERD_SOCKET
 cgroupDriver: cgroupfs
+resolvConf: $own/resolv.conf
 cgroupRoot: /$CGROUP/$node
 failSwapOn: false
+clusterDomain: cluster.local
+clusterDNS: [$DNS_SERVICE_ADDRESS]
 oomScoreAdj: 0
 serializeImagePulls: false
 imageGCHighThresholdPercent: 100

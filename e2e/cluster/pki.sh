@@ -78,6 +78,7 @@ make_pki() {
   issue_component kube-controller-manager /CN=system:kube-controller-manager
   issue_component kube-scheduler /CN=system:kube-scheduler
   issue_component kube-proxy /CN=system:kube-proxy
+  issue_component dns /CN=cephbench-cluster-dns
   issue_component admin /O=system:masters/CN=admin
   local node
   for node in "${NODES[@]}"; do issue_node "$node"; done

@@ -6,7 +6,7 @@ HERE=$(dirname "${BASH_SOURCE[0]}")
 . "$HERE/lib.sh"
 
 processes() {
-  printf '%s\n' etcd kube-apiserver kube-controller-manager kube-scheduler
+  printf '%s\n' etcd kube-apiserver kube-controller-manager kube-scheduler dns
   local node
   for node in "${NODES[@]}"; do
     printf '%s\n' "$node" "$node-containerd" "$node-kubelet" "$node-kube-proxy"

@@ -14,6 +14,8 @@ HERE=$(dirname "${BASH_SOURCE[0]}")
 . "$HERE/network.sh"
 # shellcheck source=control-plane.sh
 . "$HERE/control-plane.sh"
+# shellcheck source=dns.sh
+. "$HERE/dns.sh"
 # shellcheck source=node.sh
 . "$HERE/node.sh"
 
@@ -80,6 +82,7 @@ bring_up_cluster() {
   for_each_node register_node
   for_each_node start_kubelet
   for_each_node start_kube_proxy
+  start_dns
   wait_until 120 "the nodes to be ready" cluster_is_usable
 }
 
