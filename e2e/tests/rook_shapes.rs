@@ -334,3 +334,11 @@ fn the_copies_are_unmodified() {
     }
     assert!(compared > 20, "only {compared} files");
 }
+
+#[test]
+fn all_osds_are_in_an_answer_when_every_one_has_reported() {
+    let mut answers = answers("ceph-status.json");
+    assert!(answers.include_all_osds());
+    answers.osd_metadata.as_array_mut().expect("a list")[0] = json!({"id": 0});
+    assert!(!answers.include_all_osds());
+}

@@ -16,6 +16,8 @@ use tokio::time::sleep;
 
 /// Rook looks at Ceph every minute; stories need not wait that long.
 const STATUS_EVERY: Duration = Duration::from_secs(15);
+/// Until every OSD has reported for the first time.
+const FIRST_STATUS_EVERY: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// The CephCluster that is served.
@@ -78,6 +80,7 @@ async fn show_progress(client: &Client, found: &DynamicObject) -> Result<(), Err
 /// Deployment starts it afresh for the next one.
 async fn keep_status(client: &Client, version: &str) -> anyhow::Result<()> {
     let api: Api<DynamicObject> = Api::namespaced_with(client.clone(), NAMESPACE, &rook_kind("CephCluster"));
+    let mut settled = false;
     loop {
         match api.get_opt(CLUSTER).await {
             Ok(None) => anyhow::bail!("the CephCluster is gone"),
@@ -85,17 +88,19 @@ async fn keep_status(client: &Client, version: &str) -> anyhow::Result<()> {
                 cluster::let_go(client, &found).await?;
             }
             Ok(Some(found)) => {
-                if let Err(error) = refresh_status(client, &found, version).await {
-                    tracing::warn!(%error, "the CephCluster's status is not current");
+                match refresh_status(client, &found, version).await {
+                    Ok(complete) => settled |= complete,
+                    Err(error) => tracing::warn!(%error, "the CephCluster's status is not current"),
                 }
             }
             Err(error) => tracing::warn!(%error, "the CephCluster could not be read"),
         }
-        sleep(STATUS_EVERY).await;
+        sleep(if settled { STATUS_EVERY } else { FIRST_STATUS_EVERY }).await;
     }
 }
 
-async fn refresh_status(client: &Client, found: &DynamicObject, version: &str) -> Result<(), Error> {
+/// Whether all OSDs are in it.
+async fn refresh_status(client: &Client, found: &DynamicObject, version: &str) -> Result<bool, Error> {
     let answers = status::Answers {
         status: ceph::ceph_json(&["status"]).await?,
         df: ceph::ceph_json(&["df"]).await?,
@@ -106,24 +111,26 @@ async fn refresh_status(client: &Client, found: &DynamicObject, version: &str) -
     let image = found.data.pointer("/spec/cephVersion/image").and_then(Value::as_str).unwrap_or_default();
     let generation = found.metadata.generation.unwrap_or_default();
     let status = status::build_ready_status(previous, generation, image, version, &answers, Timestamp::now());
-    apply::replace_status(client, &rook_kind("CephCluster"), found, status).await
+    apply::replace_status(client, &rook_kind("CephCluster"), found, status).await?;
+    Ok(answers.include_all_osds())
 }
 
 /// Serves every object of one kind that needs it, for ever.
 async fn serve(client: Client, kind: &'static str, version: String) {
     let api: Api<DynamicObject> = Api::namespaced_with(client.clone(), NAMESPACE, &rook_kind(kind));
-    let mut not_before: HashMap<String, Instant> = HashMap::new();
+    let mut not_before: HashMap<(String, Option<i64>), Instant> = HashMap::new();
     loop {
         match api.list(&ListParams::default()).await {
             Ok(list) => {
                 not_before.retain(|_, time| *time > Instant::now());
                 for object in list.into_iter().filter(needs_work) {
-                    let uid = object.uid().unwrap_or_default();
-                    if not_before.contains_key(&uid) {
+                    // A changed spec or a deletion makes another generation, which need not wait.
+                    let attempt = (object.uid().unwrap_or_default(), object.metadata.generation);
+                    if not_before.contains_key(&attempt) {
                         continue;
                     }
                     if !serve_one(&client, kind, &object, &version).await {
-                        not_before.insert(uid, Instant::now() + Duration::from_secs(RETRY_SECONDS));
+                        not_before.insert(attempt, Instant::now() + Duration::from_secs(RETRY_SECONDS));
                     }
                 }
             }

@@ -184,15 +184,14 @@ async fn rados_namespaces(client: &Client, pool: &DynamicObject) -> Result<Vec<S
 
 async fn make(object: &DynamicObject) -> Result<i64, Error> {
     let pool = pool_name(object);
+    let spec = &object.data["spec"];
+    let mut parameters: Map<String, Value> = spec["parameters"].as_object().cloned().unwrap_or_default();
     if pool_id(&pool).await?.is_none() {
         create(object, &pool).await?;
+        parameters.remove("pg_num");
+    } else if !is_erasure_coded(object) {
+        set(&pool, "size", &spec["replicated"]["size"].to_string()).await?;
     }
-    let spec = &object.data["spec"];
-    if !is_erasure_coded(object) {
-        let size = spec["replicated"]["size"].to_string();
-        set(&pool, "size", &size).await?;
-    }
-    let parameters: Map<String, Value> = spec["parameters"].as_object().cloned().unwrap_or_default();
     for (name, value) in &parameters {
         set(&pool, name, value.as_str().unwrap_or_default()).await?;
     }

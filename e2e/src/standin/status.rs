@@ -13,6 +13,16 @@ pub struct Answers {
     pub osd_metadata: Value,
 }
 
+impl Answers {
+    /// Whether every OSD that the cluster knows has started once and is counted in the capacity.
+    pub fn include_all_osds(&self) -> bool {
+        let known = self.status.pointer("/osdmap/num_osds").and_then(Value::as_u64);
+        let counted = self.df.pointer("/stats/num_osds").and_then(Value::as_u64);
+        let started = self.osd_metadata.as_array().map(|osds| osds.iter().filter(|osd| osd["osd_objectstore"].is_string()));
+        known.is_some_and(|known| known > 0 && counted == Some(known) && started.map(Iterator::count) == Some(known as usize))
+    }
+}
+
 /// The status while daemons are started, as far as Rook says anything then.
 pub fn build_progressing_status(previous: &Value, generation: i64, message: &str, now: Timestamp) -> Value {
     let mut status = previous.as_object().cloned().unwrap_or_default();
