@@ -1,1 +1,3 @@
 //! Stories and the local cluster of cephbench.
+
+pub mod standin;
