@@ -3,10 +3,37 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
+CRD := cephbenchmarks.cephbench.io.yaml
 
 .PHONY: help
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: ## Install what is needed, bring up the local cluster, run a benchmark in it, print the results (root)
+	@e2e/demo.sh
+
+.PHONY: test
+test: ## All tests: unit, black-box, a real Ceph, and the stories in the local cluster
+	@e2e/test.sh
+
+.PHONY: check
+check: ## What to run before a commit: format, lints, docs, unit tests, generated files, scripts, chart, licences
+	@e2e/check.sh
+
+.PHONY: bench
+bench: ## Speed against the peers, as ratios in one run
+	@e2e/bench.sh
+
+.PHONY: generate
+generate: ## Write the generated files anew: the CRD and the chart's copy of it
+	cargo run --quiet --bin cephbench-operator -- crd > target/$(CRD)
+	cp target/$(CRD) crds/$(CRD)
+	cp target/$(CRD) charts/cephbench/files/$(CRD)
+
+.PHONY: image
+image: ## Build the operator's and the bench's images as OCI archives below target/images
+	@images/build.sh
 
 .PHONY: cluster
 cluster: ## Bring up a local Kubernetes with a Ceph in it (root; the first time takes about 15 minutes)

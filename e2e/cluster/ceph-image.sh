@@ -87,7 +87,7 @@ PYTHON
 rm -rf "$rootfs"/var/lib/apt/lists/* "$rootfs"/var/cache/apt/* "$rootfs"/var/log/*.log
 
 say "writing the archive"
-"$here/oci-image.sh" --name "$name" --rootfs "$rootfs" --output "$work/image.tar" >&2 9>&-
+"$here/../../images/oci-image.sh" --name "$name" --rootfs "$rootfs" --output "$work/image.tar" >&2 9>&-
 mv "$work/image.tar" "$archive"
 say "made $archive ($(du -m "$archive" | cut -f1) MiB)"
 echo "$archive"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Puts images from OCI archives (as oci-image.sh writes them) into every node's containerd, all nodes at once.
+# Puts images from OCI archives (as images/oci-image.sh writes them) into every node's containerd, all nodes at once.
 # A node that has the same image under that name already is left alone.
 # Usage: load-image.sh ARCHIVE...
 set -euo pipefail

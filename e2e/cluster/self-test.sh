@@ -22,7 +22,7 @@ make_image() {
   mkdir -p "$root/bin" "$root/tmp" "$root/proc" "$root/dev"
   cp "$(command -v busybox)" "$root/bin/busybox"
   busybox --list | while read -r applet; do ln -sf busybox "$root/bin/$applet"; done
-  "$HERE/oci-image.sh" --name "$IMAGE" --rootfs "$root" --cmd '["/bin/sh"]' --env PATH=/bin --output "$STATE/self-test.tar"
+  "$HERE/../../images/oci-image.sh" --name "$IMAGE" --rootfs "$root" --cmd '["/bin/sh"]' --env PATH=/bin --output "$STATE/self-test.tar"
   rm -rf "$root"
   load_image "$STATE/self-test.tar"
 }

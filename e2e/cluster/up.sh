@@ -56,7 +56,7 @@ load_pause_image() {
   local root=$STATE/pause-root archive=$STATE/pause.tar
   mkdir -p "$root"
   cp "$STATE/bin/pause" "$root/pause"
-  "$HERE/oci-image.sh" --name "$PAUSE_IMAGE" --rootfs "$root" --entrypoint '["/pause"]' --user 65535 --output "$archive"
+  "$HERE/../../images/oci-image.sh" --name "$PAUSE_IMAGE" --rootfs "$root" --entrypoint '["/pause"]' --user 65535 --output "$archive"
   "$HERE/load-image.sh" "$archive"
 }
 

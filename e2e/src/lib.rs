@@ -1,3 +1,4 @@
 //! Stories and the local cluster of cephbench.
 
 pub mod standin;
+pub mod story;

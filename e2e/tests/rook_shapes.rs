@@ -65,7 +65,9 @@ fn without_server_side(mut object: Value) -> Value {
     if object["kind"] == "Service" {
         object.as_object_mut().expect("an object").remove("status");
         let spec = object["spec"].as_object_mut().expect("spec");
-        for key in ["clusterIP", "clusterIPs", "internalTrafficPolicy", "ipFamilies", "ipFamilyPolicy", "sessionAffinity"] {
+        for key in
+            ["clusterIP", "clusterIPs", "internalTrafficPolicy", "ipFamilies", "ipFamilyPolicy", "sessionAffinity"]
+        {
             spec.remove(key);
         }
     }
@@ -188,10 +190,7 @@ fn monitor_and_manager_are_rooks() {
 
 #[test]
 fn the_way_to_the_monitors_is_rooks() {
-    assert_same(
-        config::build_mon_endpoints(&identity(), "10.96.140.210", "node2", "10.89.0.12"),
-        "configmaps.yaml",
-    );
+    assert_same(config::build_mon_endpoints(&identity(), "10.96.140.210", "node2", "10.89.0.12"), "configmaps.yaml");
     let made = config::build_config_override(&identity());
     assert_no_own_key(&made, &captured("configmaps.yaml"));
 }

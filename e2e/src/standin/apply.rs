@@ -41,9 +41,7 @@ pub async fn replace_status(
     let act = format!("write the status of {} {namespace}/{name}", kind.kind);
     let mut current = api.get(&name).await.map_err(failed(act.clone()))?;
     current.data["status"] = status;
-    api.replace_status(&name, &PostParams::default(), &current)
-        .await
-        .map_err(failed(act))?;
+    api.replace_status(&name, &PostParams::default(), &current).await.map_err(failed(act))?;
     Ok(())
 }
 
@@ -70,19 +68,11 @@ pub async fn take_over(
 }
 
 /// Takes the finalizer away, so that a deletion may finish.
-pub async fn let_go(
-    client: &Client,
-    kind: &ApiResource,
-    object: &DynamicObject,
-    finalizer: &str,
-) -> Result<(), Error> {
+pub async fn let_go(client: &Client, kind: &ApiResource, object: &DynamicObject, finalizer: &str) -> Result<(), Error> {
     let rest: Vec<&String> = object.finalizers().iter().filter(|known| *known != finalizer).collect();
     match merge(client, kind, object, json!({"metadata": {"finalizers": rest}})).await {
         Ok(_) => Ok(()),
-        Err(Error::Kubernetes {
-            source: kube::Error::Api(status),
-            ..
-        }) if status.is_not_found() => Ok(()),
+        Err(Error::Kubernetes { source: kube::Error::Api(status), .. }) if status.is_not_found() => Ok(()),
         Err(error) => Err(error),
     }
 }

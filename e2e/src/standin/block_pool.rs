@@ -129,10 +129,8 @@ async fn remove(client: &Client, object: &DynamicObject, now: Timestamp) -> Resu
     }
     let pool = pool_name(object);
     if pool_id(&pool).await?.is_some() {
-        let held = Held {
-            has_images: has_images(&pool).await?,
-            rados_namespaces: rados_namespaces(client, object).await?,
-        };
+        let held =
+            Held { has_images: has_images(&pool).await?, rados_namespaces: rados_namespaces(client, object).await? };
         if held.blocks() {
             let status = build_deletion_status(object, &held, now);
             apply::replace_status(client, &rook_kind(KIND), object, status).await?;
@@ -172,8 +170,7 @@ async fn has_images(pool: &str) -> Result<bool, Error> {
 
 async fn rados_namespaces(client: &Client, pool: &DynamicObject) -> Result<Vec<String>, Error> {
     let namespace = pool.namespace().unwrap_or_default();
-    let api: Api<DynamicObject> =
-        Api::namespaced_with(client.clone(), &namespace, &rook_kind(rados_namespace::KIND));
+    let api: Api<DynamicObject> = Api::namespaced_with(client.clone(), &namespace, &rook_kind(rados_namespace::KIND));
     let all = api.list(&ListParams::default()).await.map_err(|source| Error::Kubernetes {
         act: format!("list {} in {namespace}", rados_namespace::KIND),
         source,
@@ -279,9 +276,7 @@ fn bytes_of(text: &str) -> Option<u64> {
 async fn pool_id(name: &str) -> Result<Option<i64>, Error> {
     let pools = ceph::ceph_json(&["osd", "lspools"]).await?;
     let pools = pools.as_array().into_iter().flatten();
-    Ok(pools
-        .filter(|pool| pool["poolname"] == json!(name))
-        .find_map(|pool| pool["poolnum"].as_i64()))
+    Ok(pools.filter(|pool| pool["poolname"] == json!(name)).find_map(|pool| pool["poolnum"].as_i64()))
 }
 
 fn is_erasure_coded(object: &DynamicObject) -> bool {

@@ -22,11 +22,7 @@ pub enum Error {
     #[error("`{command}` gave no answer in {seconds} s")]
     TimedOut { command: String, seconds: u64 },
     #[error("`{command}` ended with code {code}: {message}")]
-    Failed {
-        command: String,
-        code: i32,
-        message: String,
-    },
+    Failed { command: String, code: i32, message: String },
     #[error("`{command}` printed no JSON: {source}")]
     NotJson {
         command: String,
@@ -45,23 +41,13 @@ impl Error {
 /// Standard output of `program arguments`. Arguments hold no keys, so errors may print them.
 pub async fn run(program: &str, arguments: &[&str]) -> Result<String, Error> {
     let command = format!("{program} {}", arguments.join(" "));
-    let child = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .kill_on_drop(true)
-        .output();
+    let child = Command::new(program).args(arguments).stdin(Stdio::null()).kill_on_drop(true).output();
     let output = match timeout(LIMIT, child).await {
         Err(_) => {
-            return Err(Error::TimedOut {
-                command,
-                seconds: LIMIT.as_secs(),
-            });
+            return Err(Error::TimedOut { command, seconds: LIMIT.as_secs() });
         }
         Ok(Err(source)) => {
-            return Err(Error::Start {
-                program: program.to_owned(),
-                source,
-            });
+            return Err(Error::Start { program: program.to_owned(), source });
         }
         Ok(Ok(output)) => output,
     };
@@ -102,8 +88,6 @@ pub async fn generate_key() -> Result<String, Error> {
 }
 
 fn parse(program: &str, arguments: &[&str], text: &str) -> Result<Value, Error> {
-    serde_json::from_str(text).map_err(|source| Error::NotJson {
-        command: format!("{program} {}", arguments.join(" ")),
-        source,
-    })
+    serde_json::from_str(text)
+        .map_err(|source| Error::NotJson { command: format!("{program} {}", arguments.join(" ")), source })
 }

@@ -52,9 +52,8 @@ async fn make(client: &Client, object: &DynamicObject) -> Result<(), Error> {
     }
     let entity = format!("client.{user}");
     let caps = object.data["spec"]["caps"].as_object().into_iter().flatten();
-    let caps: Vec<String> = caps
-        .flat_map(|(daemon, cap)| [daemon.clone(), cap.as_str().unwrap_or_default().to_owned()])
-        .collect();
+    let caps: Vec<String> =
+        caps.flat_map(|(daemon, cap)| [daemon.clone(), cap.as_str().unwrap_or_default().to_owned()]).collect();
     let command = match ceph::ceph(&["auth", "print-key", &entity]).await {
         Ok(_) => "caps",
         Err(error) if error.is_not_found() => "add",
@@ -88,10 +87,7 @@ async fn remove(client: &Client, object: &DynamicObject) -> Result<(), Error> {
         Ok(_) => {}
         Err(kube::Error::Api(status)) if status.is_not_found() => {}
         Err(source) => {
-            return Err(Error::Kubernetes {
-                act: format!("delete Secret {namespace}/{secret_name}"),
-                source,
-            });
+            return Err(Error::Kubernetes { act: format!("delete Secret {namespace}/{secret_name}"), source });
         }
     }
     apply::let_go(client, &rook_kind(KIND), object, FINALIZER).await

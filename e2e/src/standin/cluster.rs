@@ -78,10 +78,10 @@ pub async fn let_go(client: &Client, cluster: &DynamicObject) -> Result<(), Erro
         (ApiResource::erase::<ConfigMap>(&()), "rook-ceph-mon-endpoints"),
     ] {
         let api: Api<DynamicObject> = Api::namespaced_with(client.clone(), &namespace, &kind);
-        let found = api.get_opt(name).await.map_err(|source| Error::Kubernetes {
-            act: format!("read {namespace}/{name}"),
-            source,
-        })?;
+        let found = api
+            .get_opt(name)
+            .await
+            .map_err(|source| Error::Kubernetes { act: format!("read {namespace}/{name}"), source })?;
         if let Some(found) = found {
             apply::let_go(client, &kind, &found, "ceph.rook.io/disaster-protection").await?;
         }
@@ -118,10 +118,7 @@ fn storage_places(cluster: &DynamicObject) -> Result<Vec<Place>, Error> {
     for node in nodes.into_iter().flatten() {
         for device in node["devices"].as_array().into_iter().flatten() {
             if let (Some(node), Some(device)) = (node["name"].as_str(), device["name"].as_str()) {
-                places.push(Place {
-                    node: node.to_owned(),
-                    device: device.to_owned(),
-                });
+                places.push(Place { node: node.to_owned(), device: device.to_owned() });
             }
         }
     }
@@ -139,10 +136,10 @@ fn storage_places(cluster: &DynamicObject) -> Result<Vec<Place>, Error> {
 async fn read_or_make_keys(client: &Client, cluster: &DynamicObject) -> Result<Keys, Error> {
     let namespace = cluster.namespace().unwrap_or_default();
     let api: Api<Secret> = Api::namespaced(client.clone(), &namespace);
-    let kept = api.get_opt("rook-ceph-mon").await.map_err(|source| Error::Kubernetes {
-        act: format!("read Secret {namespace}/rook-ceph-mon"),
-        source,
-    })?;
+    let kept = api
+        .get_opt("rook-ceph-mon")
+        .await
+        .map_err(|source| Error::Kubernetes { act: format!("read Secret {namespace}/rook-ceph-mon"), source })?;
     if let Some(data) = kept.and_then(|secret| secret.data) {
         let text = |key: &str| data.get(key).map(|bytes| String::from_utf8_lossy(&bytes.0).into_owned());
         if let (Some(fsid), Some(admin), Some(mon)) = (text("fsid"), text("ceph-secret"), text("mon-secret")) {
@@ -150,15 +147,8 @@ async fn read_or_make_keys(client: &Client, cluster: &DynamicObject) -> Result<K
         }
     }
     let random = "/proc/sys/kernel/random/uuid";
-    let fsid = fs::read_to_string(random).map_err(|source| Error::File {
-        path: random.to_owned(),
-        source,
-    })?;
-    Ok(Keys {
-        fsid: fsid.trim().to_owned(),
-        admin: ceph::generate_key().await?,
-        mon: ceph::generate_key().await?,
-    })
+    let fsid = fs::read_to_string(random).map_err(|source| Error::File { path: random.to_owned(), source })?;
+    Ok(Keys { fsid: fsid.trim().to_owned(), admin: ceph::generate_key().await?, mon: ceph::generate_key().await? })
 }
 
 /// `ceph version 18.2.7 (…)` → `18.2.7-0`. The stand-in runs in the CephCluster's own image.
@@ -180,10 +170,10 @@ async fn create_mon_service(client: &Client, identity: &Identity) -> Result<Stri
 }
 
 async fn node_address(client: &Client, name: &str) -> Result<String, Error> {
-    let node = Api::<Node>::all(client.clone()).get(name).await.map_err(|source| Error::Kubernetes {
-        act: format!("read Node {name}"),
-        source,
-    })?;
+    let node = Api::<Node>::all(client.clone())
+        .get(name)
+        .await
+        .map_err(|source| Error::Kubernetes { act: format!("read Node {name}"), source })?;
     let addresses = node.status.and_then(|status| status.addresses).unwrap_or_default();
     let internal = addresses.into_iter().find(|address| address.type_ == "InternalIP");
     Ok(internal.map(|address| address.address).unwrap_or_default())
@@ -209,12 +199,7 @@ async fn create_osd(client: &Client, identity: &Identity, place: Place) -> Resul
         found: answer.clone(),
         expected: "a number",
     })?;
-    let osd = Osd {
-        id,
-        uuid,
-        node: place.node,
-        device: place.device,
-    };
+    let osd = Osd { id, uuid, node: place.node, device: place.device };
     create::<Deployment>(client, &osd::build_osd_deployment(identity, &osd)).await?;
     Ok(())
 }
@@ -228,8 +213,5 @@ where
 }
 
 fn write_file(path: &str, text: &str) -> Result<(), Error> {
-    fs::write(path, text).map_err(|source| Error::File {
-        path: path.to_owned(),
-        source,
-    })
+    fs::write(path, text).map_err(|source| Error::File { path: path.to_owned(), source })
 }

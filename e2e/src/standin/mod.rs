@@ -39,12 +39,7 @@ pub enum Error {
     #[error(transparent)]
     Ceph(#[from] ceph::Error),
     #[error("{object}: {field} is {found}, expected {expected}")]
-    Field {
-        object: String,
-        field: &'static str,
-        found: String,
-        expected: &'static str,
-    },
+    Field { object: String, field: &'static str, found: String, expected: &'static str },
     #[error("{path}: {source}")]
     File {
         path: String,

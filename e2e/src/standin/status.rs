@@ -84,10 +84,7 @@ fn health_details(checks: &Value) -> Map<String, Value> {
     checks
         .filter(|(_, check)| check["muted"] != json!(true))
         .map(|(code, check)| {
-            (
-                code.clone(),
-                json!({"message": check["summary"]["message"], "severity": check["severity"]}),
-            )
+            (code.clone(), json!({"message": check["summary"]["message"], "severity": check["severity"]}))
         })
         .collect()
 }

@@ -66,7 +66,8 @@ pub fn build_keyring_secret(identity: &Identity, name: &str, keyring: &str) -> V
 
 /// The administrator's keyring, and with `mon_key` the one that a monitor's store starts with.
 pub fn keyring(admin_key: &str, mon_key: Option<&str>) -> String {
-    let all = "\tcaps mon = \"allow *\"\n\tcaps osd = \"allow *\"\n\tcaps mgr = \"allow *\"\n\tcaps mds = \"allow *\"\n";
+    let all =
+        "\tcaps mon = \"allow *\"\n\tcaps osd = \"allow *\"\n\tcaps mgr = \"allow *\"\n\tcaps mds = \"allow *\"\n";
     let monitor = mon_key.map_or_else(String::new, |key| format!("[mon.]\n\tkey = {key}\n\tcaps mon = \"allow *\"\n"));
     format!("{monitor}[client.admin]\n\tkey = {admin_key}\n{all}")
 }

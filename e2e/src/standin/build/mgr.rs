@@ -31,10 +31,7 @@ pub fn build_mgr_deployment(identity: &Identity) -> Value {
         env("ROOK_OPERATOR_NAMESPACE", &identity.namespace),
         env("ROOK_CEPH_CLUSTER_CRD_VERSION", "v1"),
         env("ROOK_CEPH_CLUSTER_CRD_NAME", &identity.name),
-        env(
-            "CEPH_ARGS",
-            "--mon-host $(ROOK_CEPH_MON_HOST) --keyring /etc/ceph/keyring-store/keyring",
-        ),
+        env("CEPH_ARGS", "--mon-host $(ROOK_CEPH_MON_HOST) --keyring /etc/ceph/keyring-store/keyring"),
     ]);
     let mounts = [
         ("rook-config-override", "/etc/ceph"),
@@ -58,10 +55,5 @@ pub fn build_mgr_deployment(identity: &Identity) -> Value {
             {"name": "ceph-daemon-data", "emptyDir": {}},
         ],
     });
-    identity.deployment(
-        "rook-ceph-mgr-a",
-        &labels,
-        &["app", "ceph_daemon_id", "instance", "mgr", "rook_cluster"],
-        pod,
-    )
+    identity.deployment("rook-ceph-mgr-a", &labels, &["app", "ceph_daemon_id", "instance", "mgr", "rook_cluster"], pod)
 }

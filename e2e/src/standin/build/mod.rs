@@ -97,10 +97,7 @@ impl Identity {
         let mut env = daemon_env();
         env.retain(|variable| own_env.iter().all(|own| own["name"] != variable["name"]));
         env.extend(own_env);
-        let mounts: Vec<Value> = mounts
-            .iter()
-            .map(|(name, path)| json!({"name": name, "mountPath": path}))
-            .collect();
+        let mounts: Vec<Value> = mounts.iter().map(|(name, path)| json!({"name": name, "mountPath": path})).collect();
         let mut container = json!({
             "name": daemon,
             "image": self.image,
@@ -141,11 +138,8 @@ impl Identity {
 
 /// What a daemon learns from other objects and from its pod.
 fn daemon_env() -> Vec<Value> {
-    let config = |name: &str, key: &str| {
-        json!({"name": name, "valueFrom": {"secretKeyRef": {"name": "rook-ceph-config", "key": key}}})
-    };
-    let field =
-        |name: &str, path: &str| json!({"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}});
+    let config = |name: &str, key: &str| json!({"name": name, "valueFrom": {"secretKeyRef": {"name": "rook-ceph-config", "key": key}}});
+    let field = |name: &str, path: &str| json!({"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}});
     vec![
         config("ROOK_CEPH_MON_HOST", "mon_host"),
         config("ROOK_CEPH_MON_INITIAL_MEMBERS", "mon_initial_members"),

@@ -83,10 +83,7 @@ pub fn build_osd_deployment(identity: &Identity, osd: &Osd) -> Value {
     let script = vec!["bash".to_owned(), "-c".to_owned(), ACTIVATE.to_owned()];
     let mut activate = identity.container("osd", script, osd_env(identity, osd), &admin_mounts);
     activate["name"] = json!("activate");
-    activate["env"]
-        .as_array_mut()
-        .expect("a container has its environment")
-        .push(env("FSID", &identity.fsid));
+    activate["env"].as_array_mut().expect("a container has its environment").push(env("FSID", &identity.fsid));
     let serve = [
         format!("--osd-data={data}"),
         format!("--keyring={data}/keyring"),
