@@ -87,12 +87,10 @@ async fn keep_status(client: &Client, version: &str) -> anyhow::Result<()> {
             Ok(Some(found)) if found.metadata.deletion_timestamp.is_some() => {
                 cluster::let_go(client, &found).await?;
             }
-            Ok(Some(found)) => {
-                match refresh_status(client, &found, version).await {
-                    Ok(complete) => settled |= complete,
-                    Err(error) => tracing::warn!(%error, "the CephCluster's status is not current"),
-                }
-            }
+            Ok(Some(found)) => match refresh_status(client, &found, version).await {
+                Ok(complete) => settled |= complete,
+                Err(error) => tracing::warn!(%error, "the CephCluster's status is not current"),
+            },
             Err(error) => tracing::warn!(%error, "the CephCluster could not be read"),
         }
         sleep(if settled { STATUS_EVERY } else { FIRST_STATUS_EVERY }).await;

@@ -18,8 +18,11 @@ impl Answers {
     pub fn include_all_osds(&self) -> bool {
         let known = self.status.pointer("/osdmap/num_osds").and_then(Value::as_u64);
         let counted = self.df.pointer("/stats/num_osds").and_then(Value::as_u64);
-        let started = self.osd_metadata.as_array().map(|osds| osds.iter().filter(|osd| osd["osd_objectstore"].is_string()));
-        known.is_some_and(|known| known > 0 && counted == Some(known) && started.map(Iterator::count) == Some(known as usize))
+        let started =
+            self.osd_metadata.as_array().map(|osds| osds.iter().filter(|osd| osd["osd_objectstore"].is_string()));
+        known.is_some_and(|known| {
+            known > 0 && counted == Some(known) && started.map(Iterator::count) == Some(known as usize)
+        })
     }
 }
 
