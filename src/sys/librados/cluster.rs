@@ -3,19 +3,23 @@
 use std::ffi::{CStr, CString, c_char};
 use std::ptr::{NonNull, null, null_mut};
 
-use super::raw::{Functions, Handle, LibraryError, functions};
+use super::raw::{Functions, Handle};
 use super::{RadosError, check};
 
-/// Version of the library in use: major, minor, extra. It counts the interface, not Ceph's releases.
-pub type Version = (i32, i32, i32);
-
-/// Asks the library for its version.
-pub fn version() -> Result<Version, LibraryError> {
-    let functions = functions()?;
+/// Ceph's release that the library belongs to, such as `16.2.15`; where it doesn't tell, the version of its interface.
+pub fn version(functions: &Functions) -> String {
+    if let Some(ceph_version) = functions.ceph_version {
+        // SAFETY: no arguments, and it returns a string that is never freed.
+        let version = unsafe { ceph_version() };
+        if !version.is_null() {
+            // SAFETY: as above.
+            return unsafe { CStr::from_ptr(version) }.to_string_lossy().into_owned();
+        }
+    }
     let (mut major, mut minor, mut extra) = (0, 0, 0);
     // SAFETY: three valid addresses to write to.
     unsafe { (functions.rados_version)(&mut major, &mut minor, &mut extra) };
-    Ok((major, minor, extra))
+    format!("interface {major}.{minor}.{extra}")
 }
 
 /// A client that shuts down when dropped. librados' handles may be used from several threads at once.

@@ -9,7 +9,7 @@ mod io_context;
 mod pipeline;
 mod raw;
 
-pub use cluster::{Cluster, Version, version};
+pub use cluster::{Cluster, version};
 pub use io_context::{IoContext, Listing};
 pub use pipeline::{Ended, Pipeline, WriteHint};
 pub use raw::{Functions, LibraryError, SONAME, functions, open};

@@ -39,6 +39,8 @@ macro_rules! functions {
         pub struct Functions {
             $(pub $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
             $(pub $optional_name: Option<unsafe extern "C" fn($($optional_argument),*) $(-> $optional_result)?>,)*
+            /// Ceph's release, such as `16.2.15`: a C++ function of the library beneath librados, `const char *ceph_version_to_str()`.
+            pub ceph_version: Option<unsafe extern "C" fn() -> *const c_char>,
         }
 
         impl Functions {
@@ -50,6 +52,7 @@ macro_rules! functions {
                             .get(concat!(stringify!($name), "\0"))
                             .map_err(|_| LibraryError::TooOld { soname: soname.into(), symbol: stringify!($name) })?,)*
                         $($optional_name: library.get(concat!(stringify!($optional_name), "\0")).ok().map(|symbol| *symbol),)*
+                        ceph_version: library.get("_Z19ceph_version_to_strv\0").ok().map(|symbol| *symbol),
                     })
                 }
             }
