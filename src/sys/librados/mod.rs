@@ -12,7 +12,7 @@ mod raw;
 pub use cluster::{Cluster, version};
 pub use io_context::{IoContext, Listing};
 pub use pipeline::{Ended, Pipeline, WriteHint};
-pub use raw::{Functions, LibraryError, SONAME, functions, open};
+pub use raw::{Functions, LibraryError, SONAME, functions};
 
 use std::ffi::c_int;
 
