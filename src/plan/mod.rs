@@ -1,5 +1,16 @@
 //! From a spec to what will be measured: validate, expand the sweeps, and decide a run's next step. Pure.
 
+mod estimate;
+mod expand;
+mod hash;
+mod parse;
+mod problem;
 mod types;
+mod validate;
 
+pub use estimate::{Estimate, estimate};
+pub use expand::points_for;
+pub use parse::parse;
+pub use problem::Problem;
 pub use types::{ClientPods, Limit, Plan, PlannedGate, PlannedKind, PlannedPool, PlannedTest};
+pub use validate::{MAX_POINTS, RADOS_DEFAULT_BYTES, Validated, validate};
