@@ -3,6 +3,10 @@
 //! A [`Task`] goes to each client of a test. The clients' conductor merges what all of them measured into one [`Report`].
 //! Times are whole microseconds or nanoseconds and say so in their names; sizes are bytes.
 
+mod cluster;
+
+pub use cluster::{ClusterFacts, HealthCheck, PgState, PoolFacts};
+
 use serde::{Deserialize, Serialize};
 
 use crate::api::Op;

@@ -38,12 +38,7 @@ impl RadosEngine {
 
 impl Engine for RadosEngine {
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            name: "librados",
-            reason: None,
-            max_queue_depth: MAX_QUEUE_DEPTH,
-            size: self.extent.bytes(),
-        }
+        Capabilities { name: "librados", reason: None, max_queue_depth: MAX_QUEUE_DEPTH, size: self.extent.bytes() }
     }
 
     fn prepare(&mut self, queue_depth: u32, block_size: u32) -> Result<(), EngineError> {

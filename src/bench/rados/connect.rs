@@ -26,10 +26,7 @@ impl InFlight {
     pub const DEFAULT: Self = Self { operations: 1024, bytes: 100 << 20 };
 
     pub fn or_default(self) -> Self {
-        Self {
-            operations: self.operations.max(Self::DEFAULT.operations),
-            bytes: self.bytes.max(Self::DEFAULT.bytes),
-        }
+        Self { operations: self.operations.max(Self::DEFAULT.operations), bytes: self.bytes.max(Self::DEFAULT.bytes) }
     }
 }
 
@@ -57,13 +54,13 @@ pub fn op_timeout_seconds(task_seconds: u64) -> u64 {
 
 /// Connects within the target's timeout.
 pub fn connect(target: &RadosTarget, op_timeout_seconds: u64, in_flight: InFlight) -> Result<Connection, EngineError> {
-    let functions =
-        librados::functions().map_err(|error| EngineError::new("open librados", error.to_string()))?;
+    let functions = librados::functions().map_err(|error| EngineError::new("open librados", error.to_string()))?;
     let entity = format!("client.{}", target.user);
     let key_file = read_key_file(&target.key_file, &entity)?;
     let act = format!("connect as {entity}");
-    let cluster = configure(functions, target, &entity, key_file, op_timeout_seconds, in_flight)
-        .map_err(|error| EngineError::new(act.clone(), format!("{}: {}", error.call, crate::bench::errno::text(error.errno))))?;
+    let cluster = configure(functions, target, &entity, key_file, op_timeout_seconds, in_flight).map_err(|error| {
+        EngineError::new(act.clone(), format!("{}: {}", error.call, crate::bench::errno::text(error.errno)))
+    })?;
     let situation = Situation {
         entity,
         key_file: target.key_file.clone(),

@@ -30,7 +30,11 @@ impl Situation {
             // Libraries that can't read a key say either, whatever else could be wrong.
             (libc::EINVAL | libc::EIO, KeyType::Aes256k | KeyType::Other(_)) => self.unknown_key_type(),
             (libc::EINVAL, KeyType::Aes) => {
-                format!("{}: librados takes the monitors ({}) for no addresses", errno::text(number), self.monitors_text())
+                format!(
+                    "{}: librados takes the monitors ({}) for no addresses",
+                    errno::text(number),
+                    self.monitors_text()
+                )
             }
             (libc::EACCES | libc::EPERM, _) => format!(
                 "{}: the monitors don't accept {} with the key in {}: wrong or revoked key, no such user, or no mon cap \
@@ -57,7 +61,11 @@ impl Situation {
         match number {
             libc::ENOENT => format!("{}: there is no pool {}", errno::text(number), self.pool),
             libc::ETIMEDOUT => {
-                format!("{}: the monitors did not tell of it within {} s", errno::text(number), self.connect_timeout_seconds)
+                format!(
+                    "{}: the monitors did not tell of it within {} s",
+                    errno::text(number),
+                    self.connect_timeout_seconds
+                )
             }
             _ => errno::text(number),
         }
@@ -160,7 +168,11 @@ mod tests {
         assert_eq!(situation().pool(libc::ENOENT), "No such file or directory (ENOENT): there is no pool bench");
         assert!(situation().operation(libc::EDQUOT).ends_with("pool bench is at its quota"));
         assert!(situation().operation(libc::ENOSPC).contains("pool bench is full"));
-        assert!(situation().operation(libc::EPERM).contains("client.bench needs the cap osd `allow rw pool=bench namespace=run-1`"));
+        assert!(
+            situation()
+                .operation(libc::EPERM)
+                .contains("client.bench needs the cap osd `allow rw pool=bench namespace=run-1`")
+        );
         let whole = Situation { namespace: String::new(), ..situation() };
         assert!(whole.operation(libc::EPERM).ends_with("`allow rw pool=bench`"));
         assert!(situation().operation(libc::ETIMEDOUT).contains("within 29 s"));

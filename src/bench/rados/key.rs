@@ -109,12 +109,16 @@ mod tests {
 
     #[test]
     fn a_keyring_by_its_entity() {
-        let text = format!("[client.a]\n  key = {}\n[client.b]\n\tkey={}\n\tcaps mon = \"allow r\"\n", key(1, 16), key(2, 32));
+        let text =
+            format!("[client.a]\n  key = {}\n[client.b]\n\tkey={}\n\tcaps mon = \"allow r\"\n", key(1, 16), key(2, 32));
         let judged = |entity| judge("/etc/ceph/ceph.client.keyring", &text, entity);
         assert_eq!(judged("client.a"), Ok(KeyFile::Keyring(KeyType::Aes)));
         assert_eq!(judged("client.b"), Ok(KeyFile::Keyring(KeyType::Aes256k)));
         assert_eq!(judged("client.c"), Err("it has no section [client.c]".into()));
-        assert_eq!(judge("keyring", "[client.a]\n[client.b]\nkey = x", "client.a"), Err("its section [client.a] has no key".into()));
+        assert_eq!(
+            judge("keyring", "[client.a]\n[client.b]\nkey = x", "client.a"),
+            Err("its section [client.a] has no key".into())
+        );
     }
 
     #[test]

@@ -18,7 +18,10 @@ const LISTING: Duration = Duration::from_secs(60);
 /// What is there after a removal by listing.
 pub(super) enum Left {
     Nothing,
-    Objects { count: usize, why: Option<Halt> },
+    Objects {
+        count: usize,
+        why: Option<Halt>,
+    },
     /// The listing did not come to its end.
     Unknown(String),
 }

@@ -75,9 +75,7 @@ impl RadosLoad {
         let set = &self.sets[&shape.object_size];
         let all = Extent::whole(set.whole.clone(), set.object_bytes / shape.block_size, shape.block_size);
         let jobs = u64::from(shape.jobs);
-        Ok((0..jobs)
-            .map(|job| if shape.random { all.clone() } else { all.clone().share(job, jobs) })
-            .collect())
+        Ok((0..jobs).map(|job| if shape.random { all.clone() } else { all.clone().share(job, jobs) }).collect())
     }
 
     /// Writes objects for reads that have none. What is said of it belongs into the notes.
@@ -94,14 +92,18 @@ impl RadosLoad {
         let numbers: Vec<u64> = (first..first + count).collect();
         let set = self.sets.entry(object_size).or_default();
         // Before they are written: a fill that fails leaves objects to remove.
-        *set = ObjectSet { next: first + count, begun: numbers.clone(), whole: Arc::default(), object_bytes: object_size };
+        *set =
+            ObjectSet { next: first + count, begun: numbers.clone(), whole: Arc::default(), object_bytes: object_size };
         let name = self.names.of_size(object_size);
         let filled = self.batch(say).fill(name, &numbers, object_size);
         filled.map_err(|halt| EngineError::new("write the objects to read", self.halt_text(halt)))?;
         let set = self.sets.entry(object_size).or_default();
         set.whole = numbers.into();
         let total = bytes_text(count * object_size);
-        let short = format!("{count} objects of {} ({total}) were written for reads, no more because they are small", bytes_text(object_size));
+        let short = format!(
+            "{count} objects of {} ({total}) were written for reads, no more because they are small",
+            bytes_text(object_size)
+        );
         Ok((count < wanted).then_some(short))
     }
 

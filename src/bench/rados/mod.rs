@@ -39,7 +39,8 @@ pub fn open(task: &Task, target: &RadosTarget) -> Result<Box<dyn Load>, EngineEr
 /// The most that a point of the task has in flight.
 fn in_flight(task: &Task) -> InFlight {
     let most = |of: fn(u64, u64) -> u64| {
-        let each = task.points.iter().map(|point| of(u64::from(point.queue_depth) * u64::from(point.jobs), point.block_size));
+        let each =
+            task.points.iter().map(|point| of(u64::from(point.queue_depth) * u64::from(point.jobs), point.block_size));
         // Room for what is being completed.
         each.max().unwrap_or(0).saturating_mul(2)
     };
@@ -47,7 +48,11 @@ fn in_flight(task: &Task) -> InFlight {
 }
 
 /// Writes, reads and removes one object: what a user may not do, and a pool that is full, are known before anything is measured.
-fn probe(connection: &Connection, context: &Arc<crate::sys::librados::IoContext>, names: &Names) -> Result<(), EngineError> {
+fn probe(
+    connection: &Connection,
+    context: &Arc<crate::sys::librados::IoContext>,
+    names: &Names,
+) -> Result<(), EngineError> {
     const LENGTH: u32 = 16;
     let name = Name::exact(&format!("{}probe", names.prefix()));
     let mut pipeline = Pipeline::new(context.clone(), 1, LENGTH);
@@ -58,7 +63,10 @@ fn probe(connection: &Connection, context: &Arc<crate::sys::librados::IoContext>
         let bound = Duration::from_secs(connection.situation.op_timeout_seconds + 10);
         pipeline.settle(bound, |ended| result = ended.result);
         result.map_err(|number| {
-            EngineError::new(format!("{act} pool {}", connection.situation.pool), connection.situation.operation(number))
+            EngineError::new(
+                format!("{act} pool {}", connection.situation.pool),
+                connection.situation.operation(number),
+            )
         })
     };
     step("write to", &|pipeline| pipeline.write(0, name.as_c_str(), 0, LENGTH, None))?;

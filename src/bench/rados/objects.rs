@@ -94,7 +94,10 @@ pub struct Extent {
 #[derive(Clone, Debug)]
 enum Numbers {
     /// Objects that are yet to be written: no end.
-    New { first: u64, step: u64 },
+    New {
+        first: u64,
+        step: u64,
+    },
     Written(Arc<[u64]>),
 }
 
@@ -118,7 +121,8 @@ impl Extent {
     pub fn share(mut self, job: u64, jobs: u64) -> Self {
         let part = |index: u64| (u128::from(self.blocks) * u128::from(index) / u128::from(jobs)) as u64;
         let (first, end) = (part(job), part(job + 1));
-        (self.first_block, self.blocks) = if first < end { (first, end - first) } else { (first.min(self.blocks - 1), 1) };
+        (self.first_block, self.blocks) =
+            if first < end { (first, end - first) } else { (first.min(self.blocks - 1), 1) };
         self
     }
 
@@ -208,12 +212,6 @@ impl ObjectSet {
         self.whole = whole.into();
         self.next = self.begun.iter().max().map_or(self.next, |last| self.next.max(last + 1));
     }
-
-    /// Forgets the objects: they are removed.
-    pub fn clear(&mut self) {
-        self.begun.clear();
-        self.whole = Arc::default();
-    }
 }
 
 #[cfg(test)]
@@ -236,7 +234,7 @@ mod tests {
 
     #[test]
     fn jobs_of_a_write_round_share_the_numbers() {
-        let job = |job| Extent::new_objects(10 + job, 3, 1024, 4 * KIB);
+        let job = |job: u64| Extent::new_objects(10 + job, 3, 1024, 4 * KIB);
         assert_eq!(job(0).locate(0), (10, 0));
         assert_eq!(job(0).locate(4 * MIB - 4 * KIB), (10, 4 * MIB - 4 * KIB));
         assert_eq!(job(0).locate(4 * MIB), (13, 0));
@@ -326,7 +324,5 @@ mod tests {
         assert_eq!(set.begun, [0, 2, 4, 1]);
         assert_eq!(set.whole[..], [0, 1, 2, 4]);
         assert_eq!((set.next, set.object_bytes), (5, 2 * MIB));
-        set.clear();
-        assert_eq!((set.next, set.begun.len(), set.whole.len()), (5, 0, 0));
     }
 }

@@ -2,8 +2,8 @@
 //! allocating or locking, and that the reaper takes whole, sleeping on it while it is empty.
 
 use std::ffi::c_void;
-use std::sync::{Arc, Weak};
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
