@@ -126,7 +126,7 @@ async fn wait(
     let only = watcher::Config::default().fields(&format!("metadata.name={name}"));
     let mut events = std::pin::pin!(watcher(api(client, &namespace), only).default_backoff());
     let mut follower = Follower::new(&applied.metadata);
-    let mut last = "nothing was seen of it".to_owned();
+    let mut last = "the operator has not looked at it".to_owned();
     let begun = Instant::now();
     let looked = sleep_until(begun + OPERATOR_LOOKS_WITHIN);
     // Beyond any wait: a century does not overflow.
@@ -238,3 +238,6 @@ pub async fn list(client: &Client, namespace: Option<&str>) -> Result<String, Co
     }
     Ok(listing(&benchmarks, namespace.is_none(), Timestamp::now()))
 }
+
+#[cfg(test)]
+mod tests;
