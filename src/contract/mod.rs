@@ -8,8 +8,8 @@ mod fit;
 mod log;
 
 pub use agent::{
-    AGENT_DIR_ENV, AgentOutcome, CLEANUP_GRACE_SECONDS, EXIT_FAILED, EXIT_STOPPED, POD_IP_ENV, POD_UID_ENV,
-    TERMINATION_FILE_ENV, Termination, conductor_port, first_line,
+    AgentOutcome, CLEANUP_GRACE_SECONDS, EXIT_FAILED, EXIT_STOPPED, POD_IP_ENV, POD_UID_ENV, TERMINATION_FILE_ENV,
+    Termination, conductor_port, first_line,
 };
 pub use log::{
     Decoded, LOG_VERSION, LogError, MAX_COMPRESSED, MAX_LINE, Packed, decode_log, pack, report_lines, unpack,
