@@ -4,7 +4,7 @@
 //! Times are whole microseconds or nanoseconds and say so in their names; sizes are bytes.
 
 mod agent;
-mod fit;
+pub(crate) mod fit;
 mod log;
 
 pub use agent::{
