@@ -2,6 +2,7 @@
 
 mod estimate;
 mod expand;
+mod hash;
 mod parse;
 mod problem;
 mod types;
@@ -12,4 +13,4 @@ pub use expand::points_for;
 pub use parse::parse;
 pub use problem::Problem;
 pub use types::{ClientPods, Limit, Plan, PlannedGate, PlannedKind, PlannedPool, PlannedTest};
-pub use validate::{Validated, validate};
+pub use validate::{MAX_POINTS, RADOS_DEFAULT_BYTES, Validated, validate};
