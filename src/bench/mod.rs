@@ -1,5 +1,7 @@
 //! The bench: engines that move data, the runner that times them, and the conductor that starts clients together and merges.
 
+pub mod content;
+pub mod disk;
 pub mod engine;
 pub mod engines;
 pub mod errno;
@@ -11,3 +13,4 @@ pub mod progress;
 pub mod recorder;
 pub mod runner;
 pub mod series;
+pub mod stop;
