@@ -2,6 +2,8 @@
 
 pub mod client;
 pub mod conductor;
+pub mod content;
+pub mod disk;
 pub mod engine;
 pub mod engines;
 pub mod errno;

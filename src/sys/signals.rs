@@ -4,7 +4,7 @@ use std::io;
 
 use crate::bench::stop::Stop;
 
-static STOP: Stop = Stop::new();
+static STOP: Stop = Stop::of_process();
 
 extern "C" fn handle(signal: libc::c_int) {
     STOP.ask(signal);

@@ -158,15 +158,26 @@ impl Client<'_> {
         let Some(work) = &mut self.work else { return };
         let voice = &self.link.voice;
         let mut say = |text: &str| voice.send(&ToConductor::Saying { text: text.into() });
-        let readiness = match self.task.points.get(point) {
-            Some(what) => work.prepare(&self.task, self.token, what, round, peer, &mut say),
-            None => Err(EngineError::new(format!("prepare point {point}"), "the task has no such point")),
-        };
+        let what = self.task.points.get(point);
+        let what = what.ok_or_else(|| EngineError::new("prepare a round", format!("the task has no point {point}")));
+        let (task, token, stop) = (&self.task, self.token, self.stop);
+        let over = AtomicBool::new(false);
+        let readiness = what.and_then(|what| {
+            thread::scope(|scope| {
+                let watcher = scope.spawn(|| give_up_when_cancelled(voice, stop, &over));
+                let readiness = work.prepare(task, token, what, round, peer, &mut say);
+                over.store(true, Relaxed);
+                watcher.thread().unpark();
+                readiness
+            })
+        });
         match readiness {
             Ok(Readiness { prepared, notes, door }) => {
                 self.prepared = Some(Ready { point, round, prepared });
                 self.link.voice.send(&ToConductor::Ready { notes, door });
             }
+            // The conductor or a signal ended it; the latter is told by `obey`.
+            Err(_) if self.link.voice.cancel.load(Relaxed) || self.stop.asked().is_some() => {}
             Err(error) => self.fail(ClientError::Failed(error.to_string())),
         }
     }
@@ -221,5 +232,16 @@ fn report(voice: &Voice, stop: &Stop, progress: &Progress, over: &AtomicBool) {
             next += REPORT;
             voice.send(&ToConductor::Progress(Doing::from(progress.snapshot())));
         }
+    }
+}
+
+/// Ends a preparation whose round will not happen.
+fn give_up_when_cancelled(voice: &Voice, stop: &Stop, over: &AtomicBool) {
+    while !over.load(Relaxed) {
+        if voice.cancel.load(Relaxed) {
+            stop.give_up();
+            return;
+        }
+        thread::park_timeout(TICK);
     }
 }

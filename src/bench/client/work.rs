@@ -8,7 +8,7 @@ use crate::bench::load::Load;
 use crate::bench::network::{Receiver, Sender};
 use crate::bench::progress::Progress;
 use crate::bench::protocol::{Door, Peer, Token};
-use crate::bench::{null, runner};
+use crate::bench::{disk, null, runner};
 use crate::contract::{Point, RoundReport, Target, Task};
 
 pub enum Work {
@@ -42,7 +42,9 @@ impl Work {
         Ok(match &task.target {
             Target::Null(target) => Work::Load(null::open(target)),
             Target::Network(_) => Work::Network,
-            Target::File(_) | Target::Device(_) | Target::Rados(_) => {
+            Target::File(target) => Work::Load(disk::open_file(task, target)?),
+            Target::Device(target) => Work::Load(disk::open_device(task, target)?),
+            Target::Rados(_) => {
                 return Err(EngineError::new("open the target", "not in this build"));
             }
         })

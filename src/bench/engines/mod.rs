@@ -1,3 +1,8 @@
 //! One file per engine.
 
+pub mod choice;
+pub mod io_uring;
+pub mod libaio;
 pub mod null;
+pub mod region;
+pub mod threads;
