@@ -1,5 +1,6 @@
 //! The bench: engines that move data, the runner that times them, and the conductor that starts clients together and merges.
 
+pub mod agent;
 pub mod client;
 pub mod conductor;
 pub mod content;

@@ -23,7 +23,7 @@ impl Stop {
         Stop { signal: AtomicI32::new(0), whole_process: false }
     }
 
-    /// Stops preparations of the whole process with it.
+    /// Stops preparations of the whole process with it. For a process that serves one test at a time.
     pub const fn of_process() -> Stop {
         Stop { signal: AtomicI32::new(0), whole_process: true }
     }
