@@ -1,12 +1,33 @@
-//! What is written: bytes that neither compress nor repeat, so that no layer below can make them fewer.
+//! What is written: bytes that neither compress nor repeat, so that no layer below can make them fewer. Made before the clock runs and
+//! changed a little for each write.
 
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, SeedableRng};
 
-/// Distance of the stamps: no larger piece of two writes is equal.
-const STAMP_EVERY: usize = 4096;
+/// Compression and deduplication look at pieces of at least this size: no larger piece of two writes is equal.
+const PIECE: usize = 4096;
 
-/// Content of one engine's writes.
+/// Fills a buffer with random bytes, the same for the same seed.
+pub fn fill(buffer: &mut [u8], seed: u64) {
+    Xoshiro256PlusPlus::seed_from_u64(seed).fill_bytes(buffer);
+}
+
+/// Makes each 4 KiB piece of a filled buffer unlike any piece that carries another tag.
+#[inline]
+pub fn stamp(buffer: &mut [u8], tag: u64) {
+    for (index, piece) in buffer.chunks_mut(PIECE).enumerate() {
+        mark(piece, tag.wrapping_add(index as u64));
+    }
+}
+
+#[inline]
+fn mark(piece: &mut [u8], mark: u64) {
+    let mark = mark.to_le_bytes();
+    let length = piece.len().min(mark.len());
+    piece[..length].copy_from_slice(&mark[..length]);
+}
+
+/// Content of one engine's writes, where no tag tells them apart.
 pub struct Content {
     random: Xoshiro256PlusPlus,
 }
@@ -24,10 +45,8 @@ impl Content {
     /// Makes a buffer that was filled differ from all that was written before, at little cost.
     #[inline]
     pub fn stamp(&mut self, buffer: &mut [u8]) {
-        for piece in buffer.chunks_mut(STAMP_EVERY) {
-            let stamp = self.random.next_u64().to_ne_bytes();
-            let length = piece.len().min(stamp.len());
-            piece[..length].copy_from_slice(&stamp[..length]);
+        for piece in buffer.chunks_mut(PIECE) {
+            mark(piece, self.random.next_u64());
         }
     }
 }
@@ -39,40 +58,49 @@ mod tests {
 
     use super::*;
 
+    /// Sixteen buffers as they are written, one after the other.
+    fn written(mut change: impl FnMut(&mut [u8], u64)) -> Vec<u8> {
+        let mut buffer = vec![0; 256 * 1024];
+        fill(&mut buffer, 1);
+        let mut written = Vec::new();
+        for block in 0..16_u64 {
+            change(&mut buffer, block);
+            written.extend_from_slice(&buffer);
+        }
+        written
+    }
+
     #[test]
-    fn no_piece_is_written_twice() {
+    fn content_does_not_compress_and_no_piece_comes_twice() {
         let mut content = Content::new(7);
-        let mut buffer = vec![0; 64 * 1024];
-        content.fill(&mut buffer);
-        let mut pieces = HashSet::new();
-        for _ in 0..100 {
-            content.stamp(&mut buffer);
-            for piece in buffer.chunks(STAMP_EVERY) {
-                assert!(pieces.insert(piece.to_vec()), "a piece that was there before");
-            }
+        let tagged = written(|buffer, block| stamp(buffer, block << 32));
+        let drawn = written(|buffer, _| content.stamp(buffer));
+        for written in [tagged, drawn] {
+            assert_eq!(written.chunks(PIECE).collect::<HashSet<_>>().len(), written.len() / PIECE);
+            // Within deflate's window of 32 KiB nothing repeats.
+            let mut packed = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
+            packed.write_all(&written).expect("in memory");
+            assert!(packed.finish().expect("in memory").len() >= written.len());
         }
     }
 
     #[test]
-    fn content_does_not_compress() {
-        let mut buffer = vec![0; 1 << 20];
-        let mut content = Content::new(1);
-        content.fill(&mut buffer);
-        content.stamp(&mut buffer);
-        let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
-        encoder.write_all(&buffer).expect("memory");
-        let compressed = encoder.finish().expect("memory").len();
-        assert!(compressed >= buffer.len() * 99 / 100, "{compressed} of {}", buffer.len());
+    fn a_buffer_shorter_than_the_mark_is_stamped_as_far_as_it_goes() {
+        let mut buffer = [0; 3];
+        stamp(&mut buffer, 0x0403_0201);
+        assert_eq!(buffer, [1, 2, 3]);
     }
 
     #[test]
     fn seeds_differ() {
-        let fill = |seed| {
+        let filled = |seed| {
             let mut buffer = [0; 64];
             Content::new(seed).fill(&mut buffer);
+            let mut plain = [0; 64];
+            fill(&mut plain, seed);
+            assert_eq!(plain, buffer);
             buffer
         };
-        assert_eq!(fill(1), fill(1));
-        assert_ne!(fill(1), fill(2));
+        assert_ne!(filled(1), filled(2));
     }
 }

@@ -15,6 +15,7 @@ pub mod null;
 pub mod pattern;
 pub mod progress;
 pub mod protocol;
+pub mod rados;
 pub mod recorder;
 pub mod runner;
 pub mod series;

@@ -3,6 +3,7 @@
 
 pub mod aio;
 pub mod buffer;
+pub mod librados;
 #[cfg(test)]
 pub mod restrict;
 pub mod signals;

@@ -8,7 +8,7 @@ use crate::bench::load::Load;
 use crate::bench::network::{Receiver, Sender};
 use crate::bench::progress::Progress;
 use crate::bench::protocol::{Door, Peer, Token};
-use crate::bench::{disk, null, runner};
+use crate::bench::{disk, null, rados, runner};
 use crate::contract::{Point, RoundReport, Target, Task};
 
 pub enum Work {
@@ -44,9 +44,7 @@ impl Work {
             Target::Network(_) => Work::Network,
             Target::File(target) => Work::Load(disk::open_file(task, target)?),
             Target::Device(target) => Work::Load(disk::open_device(task, target)?),
-            Target::Rados(_) => {
-                return Err(EngineError::new("open the target", "not in this build"));
-            }
+            Target::Rados(target) => Work::Load(rados::open(task, target)?),
         })
     }
 

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{PATIENCE, TAKEN, end_report, failed, is_timeout, thread_cpu};
+use crate::bench::content;
 use crate::bench::engine::EngineError;
 use crate::bench::progress::{Progress, Stage};
 use crate::bench::protocol::{Peer, Token};
@@ -43,7 +44,7 @@ impl Sender {
     ) -> Result<Sender, EngineError> {
         let connected = (0..streams).map(|number| connect(token, peer, number, timeout));
         let streams = connected.collect::<Result<Vec<_>, _>>()?;
-        let buffers = (0..streams.len()).map(|number| noise(block_size as usize, number as u64 + 1)).collect();
+        let buffers = (0..streams.len()).map(|number| noise(block_size as usize, number as u64)).collect();
         Ok(Sender { streams, buffers })
     }
 
@@ -105,16 +106,10 @@ fn connect(token: &Token, peer: &Peer, number: u32, timeout: Duration) -> Result
     Ok(stream)
 }
 
-/// Bytes that nothing on the way can compress, the same for the same seed.
-fn noise(length: usize, mut state: u64) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(length + 8);
-    while bytes.len() < length {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        bytes.extend_from_slice(&state.to_le_bytes());
-    }
-    bytes.truncate(length);
+/// Bytes that nothing on the way can compress.
+fn noise(length: usize, seed: u64) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    content::fill(&mut bytes, seed);
     bytes
 }
 
