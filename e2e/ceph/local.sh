@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A Ceph of its own on this machine, for tests of the bench: a monitor, a manager and three OSDs on three CRUSH hosts, all on a
-# loopback address of their own, CephX on, stores on sparse files. Needs no root. It has nothing to do with the Ceph in the
-# local Kubernetes (e2e/cluster).
+# loopback address of their own, CephX on, protocol v2 only, stores on sparse files. Needs no root. It has nothing to do with the
+# Ceph in the local Kubernetes (e2e/cluster).
 #   local.sh up DIR        starts it; DIR then holds ceph.conf, keyring (client.admin) and the pids
 #   local.sh down DIR      ends it and removes DIR
 set -euo pipefail
@@ -27,7 +27,8 @@ write_conf() {
   cat >"$dir/ceph.conf" <<CONF
 [global]
 fsid = $(cat /proc/sys/kernel/random/uuid)
-mon host = [v2:$address:3300,v1:$address:6789]
+mon host = [v2:$address:3300]
+ms bind msgr1 = false
 run dir = $dir/run
 log file = $dir/log/\$name.log
 pid file = $dir/run/\$name.pid
@@ -104,7 +105,7 @@ up() {
   write_conf "$dir" "$address"
   make_keys "$dir"
   export CEPH_CONF=$dir/ceph.conf MALLOC_ARENA_MAX=2
-  monmaptool --create --addv a "[v2:$address:3300,v1:$address:6789]" \
+  monmaptool --create --addv a "[v2:$address:3300]" \
     --fsid "$(sed -n 's/^fsid = //p' "$dir/ceph.conf")" --enable-all-features "$dir/monmap" >/dev/null
   ceph-mon --id a --mkfs --monmap "$dir/monmap" --keyring "$dir/mon.keyring" >/dev/null
   ceph-mon --id a

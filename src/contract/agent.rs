@@ -9,8 +9,6 @@ pub const POD_UID_ENV: &str = "POD_UID";
 pub const POD_IP_ENV: &str = "POD_IP";
 /// Where the termination message goes instead of `/dev/termination-log`.
 pub const TERMINATION_FILE_ENV: &str = "TERMINATION_LOG";
-/// Directory that the bench and report containers share, instead of `--dir`.
-pub const AGENT_DIR_ENV: &str = "CEPHBENCH_DIR";
 
 /// The bench did not come to its end.
 pub const EXIT_FAILED: u8 = 1;

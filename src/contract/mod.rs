@@ -9,8 +9,8 @@ pub(crate) mod fit;
 mod log;
 
 pub use agent::{
-    AGENT_DIR_ENV, AgentOutcome, CLEANUP_GRACE_SECONDS, EXIT_FAILED, EXIT_STOPPED, POD_IP_ENV, POD_UID_ENV,
-    TERMINATION_FILE_ENV, Termination, conductor_port, first_line,
+    AgentOutcome, CLEANUP_GRACE_SECONDS, EXIT_FAILED, EXIT_STOPPED, POD_IP_ENV, POD_UID_ENV, TERMINATION_FILE_ENV,
+    Termination, conductor_port, first_line,
 };
 pub use cluster::{ClusterFacts, HealthCheck, PgState, PoolFacts};
 pub use log::{

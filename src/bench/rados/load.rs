@@ -10,6 +10,7 @@ use crate::bench::engine::{Engine, EngineError};
 use crate::bench::engines::rados::RadosEngine;
 use crate::bench::load::{Load, PreparedRound};
 use crate::contract::Point;
+use crate::plan::{RADOS_PREFILL_BYTES, RADOS_PREFILL_OBJECTS};
 use crate::sys::librados::IoContext;
 use crate::units::bytes_text;
 
@@ -17,12 +18,6 @@ use super::batch::{Batch, Halt, Kept};
 use super::connect::Connection;
 use super::leftovers::{self, Left};
 use super::objects::{Extent, Ledger, Names, ObjectSet};
-
-/// What reads without an earlier write are given, if the point has no byte cap.
-const PREFILL_BYTES: u64 = 1 << 30;
-
-/// Small objects take long to write: no more of them are made for reads.
-const PREFILL_OBJECTS: u64 = 16_384;
 
 pub(super) struct RadosLoad {
     connection: Connection,
@@ -87,8 +82,8 @@ impl RadosLoad {
     ) -> Result<Option<String>, EngineError> {
         self.remove_set(object_size, say)?;
         let first = self.sets.entry(object_size).or_default().next;
-        let wanted = (bytes.unwrap_or(PREFILL_BYTES) / object_size).max(1);
-        let count = wanted.min(PREFILL_OBJECTS);
+        let wanted = (bytes.unwrap_or(RADOS_PREFILL_BYTES) / object_size).max(1);
+        let count = wanted.min(RADOS_PREFILL_OBJECTS);
         let numbers: Vec<u64> = (first..first + count).collect();
         let set = self.sets.entry(object_size).or_default();
         // Before they are written: a fill that fails leaves objects to remove.
