@@ -1,7 +1,17 @@
 //! From a spec to what will be measured: validate, expand the sweeps, and decide a run's next step. Pure.
 
 pub mod decide;
+mod estimate;
+mod expand;
 pub mod frozen;
+mod parse;
+mod problem;
 mod types;
+mod validate;
 
+pub use estimate::{Estimate, estimate};
+pub use expand::points_for;
+pub use parse::parse;
+pub use problem::Problem;
 pub use types::{ClientPods, Limit, Plan, PlannedGate, PlannedKind, PlannedPool, PlannedTest};
+pub use validate::{Validated, validate};

@@ -1,11 +1,6 @@
-//! Bytes, times and rates: parsing what people write, printing what they read. Pure.
+//! Amounts as people read them.
 
 use std::time::Duration;
-
-/// Why a text is not the amount it should be. The message says what would be right, not which field it stands in.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{0}")]
-pub struct AmountError(pub String);
 
 /// Bytes as people read them, with a binary prefix: `4 KiB`, `1.5 MiB`.
 pub fn bytes_text(bytes: u64) -> String {
