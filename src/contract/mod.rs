@@ -3,6 +3,18 @@
 //! A [`Task`] goes to each client of a test. The clients' conductor merges what all of them measured into one [`Report`].
 //! Times are whole microseconds or nanoseconds and say so in their names; sizes are bytes.
 
+mod agent;
+mod fit;
+mod log;
+
+pub use agent::{
+    AGENT_DIR_ENV, AgentOutcome, CLEANUP_GRACE_SECONDS, EXIT_FAILED, EXIT_STOPPED, POD_IP_ENV, POD_UID_ENV,
+    TERMINATION_FILE_ENV, Termination, conductor_port, first_line,
+};
+pub use log::{
+    Decoded, LOG_VERSION, LogError, MAX_COMPRESSED, MAX_LINE, Packed, decode_log, pack, report_lines, unpack,
+};
+
 use serde::{Deserialize, Serialize};
 
 use crate::api::Op;
@@ -65,7 +77,11 @@ pub struct DeviceTarget {
 /// The points name source and target by client index.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NetworkTarget {}
+pub struct NetworkTarget {
+    /// Allows both ends of a link to be one machine. The traffic then crosses no network, and the report says so: local runs only.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub loopback: bool,
+}
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
