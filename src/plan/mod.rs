@@ -5,6 +5,8 @@ mod estimate;
 mod expand;
 pub mod frozen;
 mod parse;
+pub mod policy;
+pub mod preflight;
 mod problem;
 mod types;
 mod validate;
