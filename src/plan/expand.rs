@@ -34,3 +34,42 @@ fn ends(nodes: &[String]) -> Vec<u32> {
         (0..nodes.len()).filter(|index| first_of_its_node(*index)).map(|index| index as u32).collect();
     if firsts.len() < 2 { (0..nodes.len() as u32).collect() } else { firsts }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::validate;
+
+    fn pairs(kind: &str, nodes: &[&str]) -> Vec<Option<(u32, u32, u32)>> {
+        let yaml = format!("{{tests: [{{name: t, {kind}}}]}}");
+        let value: serde_json::Value = serde_yaml_ng::from_str(&yaml).expect("YAML");
+        let validated = validate(&serde_json::from_value(value).expect("a spec")).expect("a valid spec");
+        let nodes: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+        let points = points_for(&validated.plan.tests[0], &nodes);
+        points.iter().map(|point| point.link.map(|link| (link.source, link.target, link.streams))).collect()
+    }
+
+    #[test]
+    fn every_ordered_pair_of_nodes_for_each_combination() {
+        let of_one =
+            |streams| [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)].map(|(from, to)| Some((from, to, streams)));
+        let both: Vec<_> = of_one(1).into_iter().chain(of_one(4)).collect();
+        assert_eq!(pairs("network: {streams: [1, 4]}", &["a", "b", "c"]), both);
+    }
+
+    #[test]
+    fn the_first_client_of_a_node_stands_for_it() {
+        assert_eq!(pairs("network: {}", &["a", "a", "b", "b"]), [Some((0, 2, 1)), Some((2, 0, 1))]);
+    }
+
+    #[test]
+    fn clients_of_one_node_are_paired_with_each_other() {
+        assert_eq!(pairs("network: {}", &["a", "a"]), [Some((0, 1, 1)), Some((1, 0, 1))]);
+        assert_eq!(pairs("network: {}", &["a"]), []);
+    }
+
+    #[test]
+    fn other_kinds_do_not_depend_on_nodes() {
+        assert_eq!(pairs("rados: {pool: {name: p}}", &["a", "b", "c"]), [None, None]);
+    }
+}

@@ -49,27 +49,30 @@ pub struct Denied(pub String);
 impl Policy {
     /// The allowed directory that holds this one: the one to mount, so that links below it can't lead out of it.
     pub fn host_path(&self, directory: &str) -> Result<String, Denied> {
-        let normal = normal_path(directory).ok_or_else(|| {
-            Denied("must be an absolute path without '.', '..' or empty parts".into())
-        })?;
+        let normal = normal_path(directory)
+            .ok_or_else(|| Denied("must be an absolute path without '.', '..' or empty parts".into()))?;
         let holds = |allowed: &&String| {
             normal_path(allowed).is_some_and(|allowed| {
-                allowed == "/" || normal == allowed || normal.strip_prefix(&allowed).is_some_and(|rest| rest.starts_with('/'))
+                allowed == "/"
+                    || normal == allowed
+                    || normal.strip_prefix(&allowed).is_some_and(|rest| rest.starts_with('/'))
             })
         };
         let longest = self.host_paths.iter().filter(holds).max_by_key(|allowed| allowed.len());
         longest.and_then(|allowed| normal_path(allowed)).ok_or_else(|| {
             let allowed = listed(&self.host_paths);
-            Denied(format!("not an allowed directory (allowed: {allowed}): the chart's value policy.hostPaths allows more"))
+            Denied(format!(
+                "not an allowed directory (allowed: {allowed}): the chart's value policy.hostPaths allows more"
+            ))
         })
     }
 
     pub fn device(&self) -> Result<(), Denied> {
         match self.devices {
             Devices::Read => Ok(()),
-            Devices::None => {
-                Err(Denied("block devices are not allowed: the chart's value policy.devices: Read allows reading them".into()))
-            }
+            Devices::None => Err(Denied(
+                "block devices are not allowed: the chart's value policy.devices: Read allows reading them".into(),
+            )),
         }
     }
 
@@ -150,7 +153,9 @@ mod tests {
         ] {
             assert_eq!(policy.host_path(directory), Ok(mounted.into()), "{directory}");
         }
-        for directory in ["/var/tmpx", "/var", "/", "/etc", "/var/tmp/../../etc", "/var/tmp/./a", "/var//tmp", "var/tmp", ""] {
+        for directory in
+            ["/var/tmpx", "/var", "/", "/etc", "/var/tmp/../../etc", "/var/tmp/./a", "/var//tmp", "var/tmp", ""]
+        {
             assert!(policy.host_path(directory).is_err(), "{directory}");
         }
         let Denied(message) = policy.host_path("/etc").expect_err("not allowed");
@@ -188,7 +193,9 @@ mod tests {
     fn the_defaults_allow_reading_devices_and_nothing_else() {
         let policy: Policy = serde_json::from_str("{}").expect("all has defaults");
         assert!(policy.device().is_ok());
-        assert!(policy.host_path("/var/tmp").is_err() && policy.host_network().is_err() && policy.image("x", None).is_err());
+        assert!(
+            policy.host_path("/var/tmp").is_err() && policy.host_network().is_err() && policy.image("x", None).is_err()
+        );
     }
 
     #[test]

@@ -49,6 +49,16 @@ pub fn percent(text: &str) -> Result<f64, AmountError> {
     Ok(value)
 }
 
+/// What a container may use (`500m` of a CPU, `1Gi` of memory), in billionths: exact, so that equal amounts are equal.
+pub fn resource(text: &str) -> Result<u128, AmountError> {
+    Quantity::parse(text)?.times_ten_to(9).map_err(|error| {
+        AmountError(match error {
+            NotWhole::Fraction => "is finer than a billionth".into(),
+            NotWhole::TooLarge => "is above the largest amount, 2^63 − 1".into(),
+        })
+    })
+}
+
 /// What people who write decimal suffixes for powers of two may have meant: for `4k`, `4Ki is 4,096`.
 pub fn binary_hint(amount: &Amount) -> Option<(u64, String)> {
     let Amount::Text(text) = amount else { return None };

@@ -7,7 +7,7 @@ mod tests;
 mod text;
 mod time;
 
-pub use amount::{bandwidth, binary_hint, bytes, count, iops, percent};
+pub use amount::{bandwidth, binary_hint, bytes, count, iops, percent, resource};
 pub use quantity::{grouped, quantity_text};
 pub use text::{bandwidth_text, bytes_text, latency_text, link_text, time_text};
 pub use time::{latency, time, time_as_written};

@@ -13,6 +13,7 @@ mod survey;
 mod tests;
 
 pub use monitors::{MonitorsError, mon_host};
+pub use sizing::pg_num;
 pub use survey::{ClusterFacts, ClusterNetwork, Monitors, NodeFacts, OsdFacts, PoolFacts, Survey};
 
 use super::decide::Refusal;
@@ -162,7 +163,10 @@ impl Check<'_> {
             }
             (None, PlannedKind::Rados(_)) => Err(refuse(
                 "NoImage",
-                format!("{field}: not set, and CephCluster {} names no image: set one that holds librados", self.cluster.name),
+                format!(
+                    "{field}: not set, and CephCluster {} names no image: set one that holds librados",
+                    self.cluster.name
+                ),
             )),
         }
     }
@@ -186,7 +190,10 @@ impl Check<'_> {
         if points == 0 {
             return Err(refuse(
                 "NoPairs",
-                format!("{field}: {}: network needs two clients to send between, on two nodes at best", nodes.join(", ")),
+                format!(
+                    "{field}: {}: network needs two clients to send between, on two nodes at best",
+                    nodes.join(", ")
+                ),
             ));
         }
         if points > MOST_POINTS {

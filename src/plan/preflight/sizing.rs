@@ -6,7 +6,6 @@ use k8s_openapi::api::core::v1::ResourceRequirements;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 
 use super::{Place, refuse};
-use crate::api::Amount;
 use crate::plan::decide::Refusal;
 use crate::plan::{Estimate, PlannedKind, PlannedTest};
 use crate::units;
@@ -53,17 +52,6 @@ pub(super) fn resources(test: &PlannedTest, estimate: &Estimate, place: &Place) 
     let storage = mebibytes(EPHEMERAL_STORAGE);
     fill(requests, limits, "ephemeral-storage", storage.clone(), storage, place)?;
     let memory = limits.get("memory").map_or(Ok(needed), |limit| bytes(limit, "limits.memory", place))?;
-    if memory < estimate.buffer_memory {
-        return Err(refuse(
-            "NotEnoughMemory",
-            format!(
-                "{}: {}: the buffers alone need {}: raise it, or lower blockSize, queueDepth or jobs",
-                place.clients("resources.limits.memory"),
-                units::bytes_text(memory),
-                units::bytes_text(estimate.buffer_memory)
-            ),
-        ));
-    }
     Ok(Resources { requirements, memory })
 }
 
@@ -76,7 +64,7 @@ fn fill(
     limit: Quantity,
     place: &Place,
 ) -> Result<(), Refusal> {
-    let value = |quantity: &Quantity| thousandths(quantity, name, place);
+    let value = |quantity: &Quantity| billionths(quantity, name, place);
     match (requests.get(name).cloned(), limits.get(name).cloned()) {
         (Some(_), Some(_)) => {}
         (Some(given), None) => {
@@ -95,16 +83,12 @@ fn fill(
     Ok(())
 }
 
-/// A quantity in thousandths, to compare `500m` with `2`.
-fn thousandths(quantity: &Quantity, name: &str, place: &Place) -> Result<u64, Refusal> {
-    match quantity.0.strip_suffix('m') {
-        Some(number) => number.parse().map_err(|_| bad(quantity, name, "a quantity such as 500m or 2", place)),
-        None => Ok(bytes(quantity, name, place)?.saturating_mul(1000)),
-    }
+fn billionths(quantity: &Quantity, name: &str, place: &Place) -> Result<u128, Refusal> {
+    units::resource(&quantity.0).map_err(|error| bad(quantity, name, &error.to_string(), place))
 }
 
 fn bytes(quantity: &Quantity, name: &str, place: &Place) -> Result<u64, Refusal> {
-    units::count(&Amount::Text(quantity.0.clone())).map_err(|error| bad(quantity, name, &error.to_string(), place))
+    Ok(u64::try_from(billionths(quantity, name, place)? / 1_000_000_000).unwrap_or(u64::MAX))
 }
 
 fn bad(quantity: &Quantity, name: &str, why: &str, place: &Place) -> Refusal {
@@ -132,7 +116,7 @@ pub(super) fn quota(space: u64) -> u64 {
 }
 
 /// Ceph's own advice: a hundred placement groups per OSD over all copies, to the next power of two.
-pub(crate) fn pg_num(osds: usize, size: u32) -> u32 {
+pub fn pg_num(osds: usize, size: u32) -> u32 {
     let wanted = (osds.max(1) as u32).saturating_mul(100) / size.max(1);
     wanted.max(1).next_power_of_two().min(4096)
 }

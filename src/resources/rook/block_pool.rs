@@ -81,7 +81,8 @@ impl CephBlockPool {
     pub fn deletion_blocked(&self) -> Option<&str> {
         let conditions = &self.status.as_ref()?.conditions;
         let blocks = |condition: &&BlockPoolCondition| {
-            matches!(condition.kind.as_str(), "PoolDeletionIsBlocked" | "DeletionIsBlocked") && condition.status == "True"
+            matches!(condition.kind.as_str(), "PoolDeletionIsBlocked" | "DeletionIsBlocked")
+                && condition.status == "True"
         };
         conditions.iter().find(blocks).map(|condition| condition.message.as_str())
     }
