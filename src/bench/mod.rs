@@ -2,4 +2,12 @@
 
 pub mod engine;
 pub mod engines;
+pub mod errno;
+mod job;
 pub mod load;
+pub mod null;
+pub mod pattern;
+pub mod progress;
+pub mod recorder;
+pub mod runner;
+pub mod series;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::contract::Sample;
+use crate::contract::{RoundReport, Sample};
 
 /// The most samples that a series may have.
 pub const MAX_SAMPLES: usize = 600;
@@ -38,6 +38,21 @@ fn rebin<'a>(samples: impl Iterator<Item = &'a Sample>, step: u32) -> Vec<Sample
         bin.latency_max_nanos = bin.latency_max_nanos.max(latency_max_nanos);
     }
     bins.into_values().collect()
+}
+
+/// The samples that lie wholly within the window, those in which nothing happened too: a last part of a second has no rate.
+pub(super) fn whole_samples(round: &RoundReport) -> Vec<Sample> {
+    let step = round.seconds_per_sample.max(1);
+    let fit = usize::try_from(round.elapsed_micros / (1_000_000 * u64::from(step))).unwrap_or(usize::MAX);
+    let mut whole: Vec<Sample> = (0..fit.min(2 * MAX_SAMPLES))
+        .map(|index| Sample { second: (index as u32).saturating_mul(step), ..Sample::default() })
+        .collect();
+    for sample in &round.series {
+        if let Some(slot) = whole.get_mut((sample.second / step) as usize) {
+            *slot = *sample;
+        }
+    }
+    whole
 }
 
 /// Steps that [`thin`] made are powers of two, so this is the larger one; any others still line up. One that can't be held ends as

@@ -1,1 +1,3 @@
 //! One file per engine.
+
+pub mod null;

@@ -1,0 +1,54 @@
+//! Whether the load was what it was meant to be: clients together, and none of them the limit.
+
+use super::{Evidence, Reason};
+use crate::contract::{ClientRound, RoundReport};
+
+/// Clients may begin this share of the window apart, in percent.
+const START_PERCENT: u64 = 10;
+/// A client's window must have this share of the longest one, in percent.
+const TOGETHER_PERCENT: u64 = 90;
+/// A client that uses this share of its threads' time is busy, in percent.
+const BUSY_PERCENT: f64 = 90.0;
+
+/// The clients began and ended together; else a part of the window had less load than was asked for.
+pub(super) fn together(evidence: &Evidence) -> Vec<Reason> {
+    let spread = evidence
+        .rounds
+        .iter()
+        .filter(|round| {
+            u128::from(round.start_spread_micros) * 100 > u128::from(round.elapsed_micros) * u128::from(START_PERCENT)
+        })
+        .max_by_key(|round| round.start_spread_micros)
+        .map(|round| Reason::StartSpread {
+            spread_micros: round.start_spread_micros,
+            window_micros: round.elapsed_micros,
+        });
+    let uneven = evidence.rounds.iter().find_map(|round| {
+        let first = round.clients.iter().min_by_key(|client| client.elapsed_micros)?;
+        let early =
+            u128::from(first.elapsed_micros) * 100 < u128::from(round.elapsed_micros) * u128::from(TOGETHER_PERCENT);
+        early.then_some(Reason::ClientsUneven {
+            client: first.client,
+            window_micros: first.elapsed_micros,
+            longest_micros: round.elapsed_micros,
+        })
+    });
+    spread.into_iter().chain(uneven).collect()
+}
+
+pub(super) fn client_bound(evidence: &Evidence) -> Vec<Reason> {
+    let threads = evidence.threads.max(1);
+    let share = |round: &RoundReport, client: &ClientRound| {
+        let window = if client.elapsed_micros == 0 { round.elapsed_micros } else { client.elapsed_micros };
+        if window == 0 { 0.0 } else { 100.0 * client.cpu_micros as f64 / (window as f64 * f64::from(threads)) }
+    };
+    evidence
+        .rounds
+        .iter()
+        .flat_map(|round| round.clients.iter().map(move |client| (client.client, share(round, client))))
+        .filter(|(_, share)| *share >= BUSY_PERCENT)
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .map(|(client, share)| Reason::ClientBound { client, share, threads })
+        .into_iter()
+        .collect()
+}
