@@ -31,7 +31,9 @@ pub enum StoredError {
 
 pub fn build_plan_config_map(context: &RunContext, spec: &CephBenchmarkSpec) -> Result<ConfigMap, StoredError> {
     let written = |cause: String| StoredError::Write { what: "the spec", cause };
-    let spec = serde_yaml_ng::to_string(spec).map_err(|error| written(error.to_string()))?;
+    // By way of JSON: YAML would write our enums as tags, which is not how they are applied.
+    let json = serde_json::to_value(spec).map_err(|error| written(error.to_string()))?;
+    let spec = serde_yaml_ng::to_string(&json).map_err(|error| written(error.to_string()))?;
     Ok(ConfigMap {
         metadata: context.metadata(context.names().plan(), Role::Plan),
         data: Some(BTreeMap::from([(SPEC_KEY.to_owned(), spec)])),

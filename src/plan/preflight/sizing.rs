@@ -17,6 +17,7 @@ const BASE_MEMORY: u64 = 256 * MIB;
 const LIBRARY_MEMORY: u64 = 256 * MIB;
 /// Files that a client leaves in its pod: bench, report, log.
 const EPHEMERAL_STORAGE: u64 = 512 * MIB;
+const EPHEMERAL_STORAGE_REQUEST: u64 = 64 * MIB;
 /// CPUs beside one per job: the conductor's and the library's threads. A limit on threads that can't all be busy slows nothing down; none at
 /// all is refused where a quota wants one.
 const SPARE_CPUS: u32 = 4;
@@ -49,8 +50,8 @@ pub(super) fn resources(test: &PlannedTest, estimate: &Estimate, place: &Place) 
     let limits = requirements.limits.get_or_insert_default();
     fill(requests, limits, "cpu", Quantity("500m".into()), cpus, place)?;
     fill(requests, limits, "memory", mebibytes(needed), mebibytes(needed), place)?;
-    let storage = mebibytes(EPHEMERAL_STORAGE);
-    fill(requests, limits, "ephemeral-storage", storage.clone(), storage, place)?;
+    let (asked, most) = (mebibytes(EPHEMERAL_STORAGE_REQUEST), mebibytes(EPHEMERAL_STORAGE));
+    fill(requests, limits, "ephemeral-storage", asked, most, place)?;
     let memory = limits.get("memory").map_or(Ok(needed), |limit| bytes(limit, "limits.memory", place))?;
     Ok(Resources { requirements, memory })
 }
