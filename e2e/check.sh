@@ -51,7 +51,7 @@ step "docs"
 RUSTDOCFLAGS="--deny warnings" cargo doc --workspace --no-deps --locked --quiet
 step "unit and black-box tests"
 cargo test --workspace --exclude e2e --locked
-cargo test --package e2e --lib --bins --locked
+cargo test --package e2e --lib --bins --test rook_shapes --locked
 step "generated files"
 check_generated
 step "scripts"

@@ -7,6 +7,8 @@
 #   ceph-image.sh --name   print the image's reference
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=../packages.sh
+. "$here/../packages.sh"
 
 version=18.2.7
 suite=trixie
@@ -30,23 +32,19 @@ mkdir -p "$cache"
 exec 9>"$cache/.ceph-image.lock"
 flock 9
 if [ -f "$archive" ]; then
+  touch "$archive"
   say "reusing $archive"
   echo "$archive"
   exit 0
 fi
 
 [ "$(id -u)" = 0 ] || die "must be root to install Debian's packages into a directory"
-if ! command -v mmdebstrap >/dev/null; then
-  command -v apt-get >/dev/null || die "mmdebstrap is missing and there is no apt-get to install it with"
-  say "installing mmdebstrap"
-  # Package lists may be absent on a fresh machine.
-  apt-get install -y --no-install-recommends mmdebstrap >/dev/null 2>&1 ||
-    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends mmdebstrap >&2; }
-fi
+need_packages mmdebstrap
 
 # The mirror that this machine's own apt uses, if it has one of Debian; otherwise mmdebstrap's default.
 mirror=${CEPHBENCH_DEBIAN_MIRROR:-}
 if [ -z "$mirror" ]; then
+  # shellcheck disable=SC2016
   mirror=$(apt-get indextargets --format '$(ORIGIN) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
     awk '$1 == "Debian" && $2 !~ /security/ {print $2; exit}')
 fi
@@ -89,5 +87,7 @@ rm -rf "$rootfs"/var/lib/apt/lists/* "$rootfs"/var/cache/apt/* "$rootfs"/var/log
 say "writing the archive"
 "$here/../../images/oci-image.sh" --name "$name" --rootfs "$rootfs" --output "$work/image.tar" >&2 9>&-
 mv "$work/image.tar" "$archive"
+# Half a gigabyte each: those of recipes that nobody has asked for in a week go.
+find "$cache" -maxdepth 1 -name 'ceph-*.oci.tar' -mtime +7 -delete
 say "made $archive ($(du -m "$archive" | cut -f1) MiB)"
 echo "$archive"

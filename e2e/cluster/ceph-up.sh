@@ -90,13 +90,16 @@ check_devices() {
   done
 }
 
+# Both in Ceph's own words and in the CephCluster's, with every OSD and its capacity counted.
 ceph_is_healthy() {
-  local osds
-  osds=$("$HERE/ceph.sh" ceph osd stat --format json) || return 1
-  [[ $(jq '[.num_osds, .num_up_osds, .num_in_osds] | min' <<<"$osds") == "${#NODES[@]}" ]] &&
-    [[ $("$HERE/ceph.sh" ceph health) == HEALTH_OK ]] &&
-    [[ $(kubectl_admin get --namespace rook-ceph cephcluster rook-ceph \
-      --output 'jsonpath={.status.phase} {.status.ceph.health}') == "Ready HEALTH_OK" ]]
+  local wanted=${#NODES[@]}
+  [[ $("$HERE/ceph.sh" ceph status --format json | jq -c '
+    [.health.status, .osdmap.num_osds, .osdmap.num_up_osds, .osdmap.num_in_osds,
+     .pgmap.num_pgs > 0 and ([.pgmap.pgs_by_state[].state_name] | all(. == "active+clean"))]') == \
+    "[\"HEALTH_OK\",$wanted,$wanted,$wanted,true]" ]] &&
+    [[ $(kubectl_admin get --namespace rook-ceph cephcluster rook-ceph --output json | jq -c '
+      [.status.phase, .status.ceph.health, .status.storage.osd.storeType.bluestore, .status.ceph.capacity.bytesTotal > 0]') == \
+      "[\"Ready\",\"HEALTH_OK\",$wanted,true]" ]]
 }
 
 main() {

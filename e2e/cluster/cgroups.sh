@@ -53,15 +53,16 @@ make_node_cgroups() {
   done < <(cgroup_hierarchies)
 }
 
-# remove_cgroups: of all nodes; the kernel may need a moment after the last process has ended.
+# remove_cgroups: of all nodes, also from a v2 hierarchy mounted beside those of v1, where runc makes them. The
+# kernel may need a moment after the last process has ended.
 remove_cgroups() {
-  local hierarchy tries
-  while read -r hierarchy; do
+  local folder tries
+  for folder in "/sys/fs/cgroup/$CGROUP" /sys/fs/cgroup/*/"$CGROUP"; do
     for ((tries = 0; tries < 50; tries++)); do
-      [[ -d $hierarchy/$CGROUP ]] || continue 2
-      find "$hierarchy/$CGROUP" -depth -type d -exec rmdir {} + 2>/dev/null || true
+      [[ -d $folder ]] || continue 2
+      find "$folder" -depth -type d -exec rmdir {} + 2>/dev/null || true
       sleep 0.1
     done
-    [[ ! -d $hierarchy/$CGROUP ]] || echo "left behind, still in use: $hierarchy/$CGROUP" >&2
-  done < <(cgroup_hierarchies)
+    [[ ! -d $folder ]] || echo "left behind, still in use: $folder" >&2
+  done
 }

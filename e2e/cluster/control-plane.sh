@@ -47,5 +47,6 @@ start_controllers() {
 
 stop_control_plane() {
   local name
-  for name in kube-scheduler kube-controller-manager kube-apiserver etcd; do stop_process "$name" 3; done
+  for name in kube-scheduler kube-controller-manager kube-apiserver etcd; do stop_process "$name" 1 & done
+  wait
 }

@@ -13,7 +13,8 @@ fsid=$(kubectl_admin get --namespace rook-ceph cephcluster rook-ceph --output 'j
 # The fsid in its arguments tells this cluster's OSD from any other on the machine.
 pids=()
 for folder in /proc/[0-9]*; do
-  [[ $(tr '\0' ' ' <"$folder/cmdline" 2>/dev/null) == "ceph-osd --foreground --id=$1 --fsid=$fsid "* ]] || continue
+  # A process may end meanwhile.
+  [[ $({ tr '\0' ' ' <"$folder/cmdline"; } 2>/dev/null) == "ceph-osd --foreground --id=$1 --fsid=$fsid "* ]] || continue
   pids+=("${folder#/proc/}")
 done
 ((${#pids[@]} == 1)) || die "osd.$1 has ${#pids[@]} processes on this machine, expected 1"

@@ -8,6 +8,9 @@ CLUSTER_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 CACHE=${CEPHBENCH_CACHE:-/var/cache/cephbench}
 STATE=${CEPHBENCH_STATE:-/var/lib/cephbench-cluster}
 LOGS=$STATE/log
+# What a cluster was started with holds until it ends, also for who sets only STATE.
+# shellcheck source=/dev/null
+[[ ! -e $STATE/settings ]] || . "$STATE/settings"
 ADMIN_KUBECONFIG=$STATE/kubeconfig
 
 NODES=(node1 node2 node3)
@@ -27,8 +30,8 @@ ETCD_PORT=${CEPHBENCH_ETCD_PORT:-12379}
 ETCD_PEER_PORT=${CEPHBENCH_ETCD_PEER_PORT:-12380}
 DNS_PORT=${CEPHBENCH_DNS_PORT:-10053}
 
-# Interface names hold at most 15 characters.
+# At most 13 characters: the nodes' ends are named BRIDGE-1 and so on, and a name holds 15.
 BRIDGE=${CEPHBENCH_BRIDGE:-cephbench}
-CGROUP=cephbench
+CGROUP=$BRIDGE
 
 PAUSE_IMAGE=localhost/cephbench/pause:1

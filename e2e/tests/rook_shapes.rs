@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use e2e::standin::build::osd::{Osd, build_osd_deployment};
 use e2e::standin::build::{Identity, config, mgr, mon};
-use e2e::standin::{block_pool, client, rados_namespace, status};
+use e2e::standin::{block_pool, client, condition, rados_namespace, status};
 use k8s_openapi::jiff::Timestamp;
 use kube::api::DynamicObject;
 use serde_json::{Value, json};
@@ -332,4 +332,26 @@ fn the_copies_are_unmodified() {
         compared += 1;
     }
     assert!(compared > 20, "only {compared} files");
+}
+
+#[test]
+fn all_osds_are_in_an_answer_when_every_one_has_reported() {
+    let mut answers = answers("ceph-status.json");
+    assert!(answers.include_all_osds());
+    answers.osd_metadata.as_array_mut().expect("a list")[0] = json!({"id": 0});
+    assert!(!answers.include_all_osds());
+}
+
+#[test]
+fn a_deleted_cluster_says_what_holds_it_back() {
+    let previous = &statuses("cephcluster.yaml")[0];
+    let dependents = [
+        condition::Dependents { kinds: "CephBlockPools".into(), names: vec!["bench".into()] },
+        condition::Dependents { kinds: "CephClients".into(), names: vec![] },
+    ];
+    let made = status::build_deleting_status(previous, "CephCluster \"rook-ceph/rook-ceph\"", &dependents, now());
+    assert_no_own_key(&made, &statuses("cephcluster.yaml"));
+    assert_eq!(made["conditions"][0]["type"], "DeletionIsBlocked");
+    let message = made["conditions"][0]["message"].as_str().expect("a message");
+    assert!(message.ends_with("until all dependents are removed: CephBlockPools: [bench]"), "{message}");
 }

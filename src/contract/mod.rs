@@ -4,6 +4,7 @@
 //! Times are whole microseconds or nanoseconds and say so in their names; sizes are bytes.
 
 mod agent;
+mod cluster;
 mod fit;
 mod log;
 
@@ -11,6 +12,7 @@ pub use agent::{
     AGENT_DIR_ENV, AgentOutcome, CLEANUP_GRACE_SECONDS, EXIT_FAILED, EXIT_STOPPED, POD_IP_ENV, POD_UID_ENV,
     TERMINATION_FILE_ENV, Termination, conductor_port, first_line,
 };
+pub use cluster::{ClusterFacts, HealthCheck, PgState, PoolFacts};
 pub use log::{
     Decoded, LOG_VERSION, LogError, MAX_COMPRESSED, MAX_LINE, Packed, decode_log, pack, report_lines, unpack,
 };

@@ -1,6 +1,6 @@
 //! Writes objects to the API. Thin: it decides nothing about their content.
 
-use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams, PostParams};
+use kube::api::{Api, ApiResource, DynamicObject, ListParams, Patch, PatchParams, PostParams};
 use kube::{Client, ResourceExt};
 use serde_json::{Value, json};
 
@@ -26,6 +26,13 @@ pub async fn create_if_missing(
         return Ok(found);
     }
     api.create(&PostParams::default(), &object).await.map_err(failed(act))
+}
+
+/// All objects of a kind in a namespace.
+pub async fn list(client: &Client, kind: &ApiResource, namespace: &str) -> Result<Vec<DynamicObject>, Error> {
+    let api: Api<DynamicObject> = Api::namespaced_with(client.clone(), namespace, kind);
+    let list = api.list(&ListParams::default()).await;
+    Ok(list.map_err(failed(format!("list {} in {namespace}", kind.kind)))?.items)
 }
 
 /// Replaces the whole status, so that keys which no longer hold go away.

@@ -2,11 +2,12 @@
 //! once with its object; RBD images and rados namespaces hold it back.
 
 use k8s_openapi::jiff::Timestamp;
-use kube::api::{Api, DynamicObject, ListParams};
+use kube::api::DynamicObject;
 use kube::{Client, ResourceExt};
 use serde_json::{Map, Value, json};
 
-use super::{Error, apply, ceph, rados_namespace, rfc3339, rook_kind};
+use super::condition::{Dependents, Statement, build_condition, build_deletion_is_blocked};
+use super::{Error, apply, ceph, named, rados_namespace, rook_kind};
 
 pub const KIND: &str = "CephBlockPool";
 const FINALIZER: &str = "cephblockpool.ceph.rook.io";
@@ -76,58 +77,30 @@ fn build_failed_status(object: &DynamicObject) -> Value {
 
 /// The two conditions of a deletion, next to the status as it was.
 pub fn build_deletion_status(object: &DynamicObject, held: &Held, now: Timestamp) -> Value {
-    let pool = pool_name(object);
-    let full_name = format!("{}/{}", object.namespace().unwrap_or_default(), object.name_any());
-    let content = if held.has_images {
-        ("True", "PoolNotEmpty", format!("pool \"{pool}\" contains images or snapshots and cannot be deleted"))
+    let pool = named(object);
+    let (reason, message) = if held.has_images {
+        ("PoolNotEmpty", format!("pool \"{pool}\" contains images or snapshots and cannot be deleted"))
     } else {
-        ("False", "PoolEmpty", format!("pool \"{pool}\" is empty and can be deleted"))
+        ("PoolEmpty", format!("pool \"{pool}\" is empty and can be deleted"))
     };
-    let dependents = if held.rados_namespaces.is_empty() {
-        (
-            "False",
-            "ObjectHasNoDependents",
-            format!("{KIND} \"{full_name}\" has no dependent custom resources blocking deletion"),
-        )
-    } else {
-        (
-            "True",
-            "ObjectHasDependents",
-            format!(
-                "{KIND} \"{full_name}\" will not be deleted until all dependents are removed: {}s: [{}]",
-                rados_namespace::KIND,
-                held.rados_namespaces.join(" ")
-            ),
-        )
-    };
+    let content = Statement { kind: "PoolDeletionIsBlocked", holds: held.has_images, reason, message: &message };
+    let dependents =
+        [Dependents { kinds: format!("{}s", rados_namespace::KIND), names: held.rados_namespaces.clone() }];
+    let full_name = format!("{KIND} \"{}/{}\"", object.namespace().unwrap_or_default(), object.name_any());
     let mut status = object.data.get("status").cloned().unwrap_or_else(|| json!({}));
     let previous = status["conditions"].take();
     status["conditions"] = json!([
-        condition(&previous, "PoolDeletionIsBlocked", content, now),
-        condition(&previous, "DeletionIsBlocked", dependents, now),
+        build_condition(&previous, &content, now),
+        build_deletion_is_blocked(&previous, &full_name, &dependents, now),
     ]);
     status
-}
-
-fn condition(previous: &Value, kind: &str, state: (&str, &str, String), now: Timestamp) -> Value {
-    let (status, reason, message) = state;
-    let known = previous.as_array().into_iter().flatten();
-    let same = known.into_iter().find(|known| known["type"] == kind && known["status"] == status);
-    json!({
-        "lastHeartbeatTime": rfc3339(now),
-        "lastTransitionTime": same.map_or_else(|| json!(rfc3339(now)), |known| known["lastTransitionTime"].clone()),
-        "message": message,
-        "reason": reason,
-        "status": status,
-        "type": kind,
-    })
 }
 
 async fn remove(client: &Client, object: &DynamicObject, now: Timestamp) -> Result<bool, Error> {
     if !object.finalizers().iter().any(|known| known == FINALIZER) {
         return Ok(true);
     }
-    let pool = pool_name(object);
+    let pool = named(object);
     if pool_id(&pool).await?.is_some() {
         let held =
             Held { has_images: has_images(&pool).await?, rados_namespaces: rados_namespaces(client, object).await? };
@@ -170,26 +143,21 @@ async fn has_images(pool: &str) -> Result<bool, Error> {
 
 async fn rados_namespaces(client: &Client, pool: &DynamicObject) -> Result<Vec<String>, Error> {
     let namespace = pool.namespace().unwrap_or_default();
-    let api: Api<DynamicObject> = Api::namespaced_with(client.clone(), &namespace, &rook_kind(rados_namespace::KIND));
-    let all = api.list(&ListParams::default()).await.map_err(|source| Error::Kubernetes {
-        act: format!("list {} in {namespace}", rados_namespace::KIND),
-        source,
-    })?;
+    let all = apply::list(client, &rook_kind(rados_namespace::KIND), &namespace).await?;
     let of_this = all.into_iter().filter(|found| found.data["spec"]["blockPoolName"] == json!(pool.name_any()));
     Ok(of_this.map(|found| found.name_any()).collect())
 }
 
 async fn make(object: &DynamicObject) -> Result<i64, Error> {
-    let pool = pool_name(object);
+    let pool = named(object);
+    let spec = &object.data["spec"];
+    let mut parameters: Map<String, Value> = spec["parameters"].as_object().cloned().unwrap_or_default();
     if pool_id(&pool).await?.is_none() {
         create(object, &pool).await?;
+        parameters.remove("pg_num");
+    } else if !is_erasure_coded(object) {
+        set(&pool, "size", &spec["replicated"]["size"].to_string()).await?;
     }
-    let spec = &object.data["spec"];
-    if !is_erasure_coded(object) {
-        let size = spec["replicated"]["size"].to_string();
-        set(&pool, "size", &size).await?;
-    }
-    let parameters: Map<String, Value> = spec["parameters"].as_object().cloned().unwrap_or_default();
     for (name, value) in &parameters {
         set(&pool, name, value.as_str().unwrap_or_default()).await?;
     }
@@ -286,10 +254,6 @@ fn is_erasure_coded(object: &DynamicObject) -> bool {
 
 fn profile_name(pool: &str) -> String {
     format!("{pool}_ecprofile")
-}
-
-fn pool_name(object: &DynamicObject) -> String {
-    object.data["spec"]["name"].as_str().map_or_else(|| object.name_any(), str::to_owned)
 }
 
 #[cfg(test)]

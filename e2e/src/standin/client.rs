@@ -6,7 +6,7 @@ use kube::{Client, ResourceExt};
 use serde_json::{Value, json};
 
 use super::build::config::build_client_secret;
-use super::{Error, apply, ceph, rook_kind};
+use super::{Error, apply, ceph, named, rook_kind};
 
 pub const KIND: &str = "CephClient";
 const FINALIZER: &str = "cephclient.ceph.rook.io";
@@ -41,7 +41,7 @@ pub fn build_failed_status(generation: Option<i64>) -> Value {
 }
 
 async fn make(client: &Client, object: &DynamicObject) -> Result<(), Error> {
-    let user = user(object);
+    let user = named(object);
     if user == "admin" {
         return Err(Error::Field {
             object: object.name_any(),
@@ -75,7 +75,7 @@ async fn remove(client: &Client, object: &DynamicObject) -> Result<(), Error> {
     if !object.finalizers().iter().any(|known| known == FINALIZER) {
         return Ok(());
     }
-    let user = user(object);
+    let user = named(object);
     if user != "admin" {
         // Removing what is not there is no error to Ceph.
         ceph::ceph(&["auth", "rm", &format!("client.{user}")]).await?;
@@ -91,10 +91,6 @@ async fn remove(client: &Client, object: &DynamicObject) -> Result<(), Error> {
         }
     }
     apply::let_go(client, &rook_kind(KIND), object, FINALIZER).await
-}
-
-fn user(object: &DynamicObject) -> String {
-    object.data["spec"]["name"].as_str().map_or_else(|| object.name_any(), str::to_owned)
 }
 
 fn secret_name(object: &DynamicObject) -> String {

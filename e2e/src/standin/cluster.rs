@@ -5,13 +5,15 @@ use std::fs;
 
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Secret, Service};
+use k8s_openapi::jiff::Timestamp;
 use kube::api::{Api, ApiResource, DynamicObject};
 use kube::{Client, ResourceExt};
 use serde_json::{Value, json};
 
 use super::build::osd::{Osd, osd_uuid};
 use super::build::{Identity, config, mgr, mon, osd};
-use super::{Error, apply, ceph};
+use super::condition::Dependents;
+use super::{Error, apply, ceph, status};
 
 const FINALIZER: &str = "cephcluster.ceph.rook.io";
 
@@ -70,9 +72,21 @@ pub async fn bring_up(client: &Client, cluster: &DynamicObject) -> Result<String
     Ok(identity.ceph_version)
 }
 
-/// Lets a CephCluster that is being deleted go; its daemons follow it, as they belong to it.
-pub async fn let_go(client: &Client, cluster: &DynamicObject) -> Result<(), Error> {
+/// Lets a CephCluster that is being deleted go once nothing needs it; its daemons follow it, as they belong to it.
+pub async fn let_go(client: &Client, cluster: &DynamicObject, now: Timestamp) -> Result<(), Error> {
     let namespace = cluster.namespace().unwrap_or_default();
+    let mut dependents = Vec::new();
+    for kind in ["CephBlockPool", "CephClient", "CephFilesystem"] {
+        let found = apply::list(client, &super::rook_kind(kind), &namespace).await?;
+        let names = found.iter().map(ResourceExt::name_any).collect();
+        dependents.push(Dependents { kinds: format!("{kind}s"), names });
+    }
+    if dependents.iter().any(|dependents| !dependents.names.is_empty()) {
+        let previous = cluster.data.get("status").cloned().unwrap_or_default();
+        let object = format!("CephCluster \"{namespace}/{}\"", cluster.name_any());
+        let status = status::build_deleting_status(&previous, &object, &dependents, now);
+        return apply::replace_status(client, &super::rook_kind("CephCluster"), cluster, status).await;
+    }
     for (kind, name) in [
         (ApiResource::erase::<Secret>(&()), "rook-ceph-mon"),
         (ApiResource::erase::<ConfigMap>(&()), "rook-ceph-mon-endpoints"),

@@ -8,7 +8,8 @@
 //! What it is not: Rook. It follows no change of the CephCluster's spec and repairs no daemon that somebody scaled
 //! away or froze (its pods have no probes). It has one monitor and one manager on the pod network, knows no claims,
 //! host network, Multus, external clusters, CephFilesystems, mirroring, key rotation or upgrades, and publishes no
-//! Events. Deleting the CephCluster lets Kubernetes remove the daemons and leaves the devices as they are.
+//! Events. Deleting the CephCluster waits for its pools and clients, then
+//! lets Kubernetes remove the daemons and leaves the devices as they are.
 //!
 //! Flow: objects → `build` (plain functions) → `apply` → the API; `ceph` runs Ceph's own command-line programs.
 
@@ -18,11 +19,14 @@ pub mod build;
 pub mod ceph;
 pub mod client;
 pub mod cluster;
+pub mod condition;
 pub mod rados_namespace;
+pub mod serve;
 pub mod status;
 
 use k8s_openapi::jiff::Timestamp;
-use kube::api::ApiResource;
+use kube::ResourceExt;
+use kube::api::{ApiResource, DynamicObject};
 use kube::core::GroupVersionKind;
 
 /// How long a custom resource that failed or is blocked waits before it is looked at again, as in Rook.
@@ -51,6 +55,11 @@ pub enum Error {
 /// One of Rook's kinds.
 pub fn rook_kind(kind: &str) -> ApiResource {
     ApiResource::from_gvk(&GroupVersionKind::gvk("ceph.rook.io", "v1", kind))
+}
+
+/// The name in Ceph: `spec.name`, else the object's.
+pub fn named(object: &DynamicObject) -> String {
+    object.data["spec"]["name"].as_str().map_or_else(|| object.name_any(), str::to_owned)
 }
 
 /// A time as Kubernetes writes it, to the second.

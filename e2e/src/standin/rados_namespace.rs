@@ -6,14 +6,14 @@ use kube::{Client, ResourceExt};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{Error, apply, ceph, rook_kind};
+use super::{Error, apply, ceph, named, rook_kind};
 
 pub const KIND: &str = "CephBlockPoolRadosNamespace";
 const FINALIZER: &str = "cephblockpoolradosnamespace.ceph.rook.io";
 
 pub async fn reconcile(client: &Client, object: &DynamicObject) -> Result<(), Error> {
     let pool = object.data["spec"]["blockPoolName"].as_str().unwrap_or_default();
-    let name = object.data["spec"]["name"].as_str().map_or_else(|| object.name_any(), str::to_owned);
+    let name = named(object);
     let known = names(pool).await;
     if object.metadata.deletion_timestamp.is_some() {
         let gone = match known {

@@ -3,6 +3,7 @@
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
+use super::condition::{Dependents, Statement, build_condition, build_deletion_is_blocked};
 use super::rfc3339;
 
 /// What Ceph answered, each the JSON of the command of that name.
@@ -13,10 +14,24 @@ pub struct Answers {
     pub osd_metadata: Value,
 }
 
+impl Answers {
+    /// Whether every OSD that the cluster knows has started once and is counted in the capacity.
+    pub fn include_all_osds(&self) -> bool {
+        let known = self.status.pointer("/osdmap/num_osds").and_then(Value::as_u64);
+        let counted = self.df.pointer("/stats/num_osds").and_then(Value::as_u64);
+        let started =
+            self.osd_metadata.as_array().map(|osds| osds.iter().filter(|osd| osd["osd_objectstore"].is_string()));
+        known.is_some_and(|known| {
+            known > 0 && counted == Some(known) && started.map(Iterator::count) == Some(known as usize)
+        })
+    }
+}
+
 /// The status while daemons are started, as far as Rook says anything then.
 pub fn build_progressing_status(previous: &Value, generation: i64, message: &str, now: Timestamp) -> Value {
     let mut status = previous.as_object().cloned().unwrap_or_default();
-    status.insert("conditions".into(), json!([condition(previous, "Progressing", "ClusterProgressing", message, now)]));
+    let statement = Statement { kind: "Progressing", holds: true, reason: "ClusterProgressing", message };
+    status.insert("conditions".into(), json!([build_condition(&previous["conditions"], &statement, now)]));
     status.insert("message".into(), json!(message));
     status.insert("observedGeneration".into(), json!(generation));
     status.insert("phase".into(), json!("Progressing"));
@@ -34,10 +49,11 @@ pub fn build_ready_status(
     now: Timestamp,
 ) -> Value {
     let message = "Cluster created successfully";
+    let statement = Statement { kind: "Ready", holds: true, reason: "ClusterCreated", message };
     json!({
         "ceph": ceph_status(answers, now),
         "cephx": cephx_status(version),
-        "conditions": [condition(previous, "Ready", "ClusterCreated", message, now)],
+        "conditions": [build_condition(&previous["conditions"], &statement, now)],
         "message": message,
         "observedGeneration": generation,
         "phase": "Ready",
@@ -45,6 +61,15 @@ pub fn build_ready_status(
         "storage": storage_status(&answers.osd_metadata),
         "version": {"image": image, "version": version},
     })
+}
+
+/// The status of a cluster that somebody deleted, next to what it said before.
+pub fn build_deleting_status(previous: &Value, object: &str, dependents: &[Dependents], now: Timestamp) -> Value {
+    let mut status = previous.as_object().cloned().unwrap_or_default();
+    let condition = build_deletion_is_blocked(&previous["conditions"], object, dependents, now);
+    status.insert("conditions".into(), json!([condition]));
+    status.insert("phase".into(), json!("Deleting"));
+    status.into()
 }
 
 fn ceph_status(answers: &Answers, now: Timestamp) -> Value {
@@ -104,19 +129,4 @@ fn storage_status(osd_metadata: &Value) -> Value {
 fn cephx_status(version: &str) -> Value {
     let first = json!({"keyCephVersion": version, "keyGeneration": 1});
     json!({"admin": {}, "mgr": first, "mon": first, "osd": first})
-}
-
-/// The time of transition is that of the previous status when it said the same.
-fn condition(previous: &Value, kind: &str, reason: &str, message: &str, now: Timestamp) -> Value {
-    let known = previous["conditions"].as_array().into_iter().flatten();
-    let same = known.into_iter().find(|known| known["type"] == kind && known["status"] == "True");
-    let since = same.map_or_else(|| json!(rfc3339(now)), |known| known["lastTransitionTime"].clone());
-    json!({
-        "lastHeartbeatTime": rfc3339(now),
-        "lastTransitionTime": since,
-        "message": message,
-        "reason": reason,
-        "status": "True",
-        "type": kind,
-    })
 }

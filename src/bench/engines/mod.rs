@@ -1,3 +1,4 @@
 //! One file per engine.
 
 pub mod null;
+pub mod rados;
