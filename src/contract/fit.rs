@@ -14,7 +14,7 @@ const COARSE_DIGITS: u8 = 2;
 const FEW_SAMPLES: usize = 60;
 
 /// Rewrites all histograms with 2 digits.
-pub(super) fn coarsen_histograms(report: &mut Report) {
+pub(crate) fn coarsen_histograms(report: &mut Report) {
     for point in &mut report.points {
         let mut changed = false;
         for round in &mut point.rounds {
@@ -43,7 +43,7 @@ fn coarser(encoded: &str) -> Option<String> {
 }
 
 /// Adds neighbouring samples until each series has at most 60.
-pub(super) fn thin_series(report: &mut Report) {
+pub(crate) fn thin_series(report: &mut Report) {
     for point in &mut report.points {
         let mut changed = false;
         for round in &mut point.rounds {

@@ -5,7 +5,7 @@
 
 mod agent;
 mod cluster;
-mod fit;
+pub(crate) mod fit;
 mod log;
 
 pub use agent::{

@@ -147,10 +147,11 @@ fn failure(gate: &PlannedGate, links: bool, failed: &Judged, judged: &[Judged]) 
         message.push_str(&format!(", and {others} more of {} points", judged.len()));
     }
     let limits = gate.min.iter().chain(&gate.max);
-    if let (Some(value), Some(limit)) = (failed.value, broken(failed, limits)) {
-        if text(gate.metric, links, value) == text(gate.metric, links, limit.value) {
-            message.push_str(&format!(": {value} against {}", limit.value));
-        }
+    let alike = |a, b| text(gate.metric, links, a) == text(gate.metric, links, b);
+    if let (Some(value), Some(limit)) = (failed.value, broken(failed, limits))
+        && alike(value, limit.value)
+    {
+        message.push_str(&format!(": {value} against {}", limit.value));
     }
     message
 }

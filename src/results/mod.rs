@@ -2,6 +2,7 @@
 //!
 //! Histograms are added, over jobs, clients and rounds; percentiles are read once, from the sum. A percentile is never averaged.
 
+pub mod artifact;
 mod digest;
 mod figures;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod merge;
 mod outcome;
 pub mod reasons;
 mod series;
+mod status;
 mod tally;
 mod validity;
 mod whole;
@@ -24,4 +26,5 @@ pub use label::{op_text, point_text};
 pub use merge::{MergeError, merge_clients};
 pub use outcome::{Standing, conditions, exit_code, phase_of};
 pub use series::{MAX_SAMPLES, thin};
+pub use status::{MAX_POINTS, MAX_STATUS, Parts, assemble, gates_summary, progress};
 pub use validity::Reason;

@@ -114,9 +114,7 @@ fn an_error_stalls_with_its_cause() {
 fn kstatus(generation: i64, status: &BenchmarkStatus) -> &'static str {
     let is_true = |type_| status.conditions.iter().any(|c| c.type_ == type_ && c.status == "True");
     let is_false = |type_| status.conditions.iter().any(|c| c.type_ == type_ && c.status == "False");
-    if status.observed_generation != generation {
-        "InProgress"
-    } else if is_true(reasons::RECONCILING) {
+    if status.observed_generation != generation || is_true(reasons::RECONCILING) {
         "InProgress"
     } else if is_true(reasons::STALLED) {
         "Failed"
@@ -207,7 +205,7 @@ fn gates_passed_says_what_the_gates_say() {
     assert_eq!(of(Phase::Running, &[]), "Unknown NotJudged ");
     assert_eq!(of(Phase::Passed, &[]), "True NoGates ");
     assert_eq!(of(Phase::Error, &[]), "Unknown NotJudged ");
-    assert_eq!(of(Phase::Passed, &[passed.clone()]), "True Passed ");
+    assert_eq!(of(Phase::Passed, std::slice::from_ref(&passed)), "True Passed ");
     assert_eq!(of(Phase::Inconclusive, &[passed.clone(), unknown.clone()]), "Unknown GateInconclusive c");
     assert_eq!(of(Phase::Failed, &[passed, failed, unknown]), "False GateFailed b");
 }
