@@ -13,7 +13,7 @@ use kube::Resource;
 use serde_json::{Value, json};
 
 use super::Problem;
-use super::problem::Problems;
+use super::problem::{Problems, quoted};
 use crate::api::{CephBenchmark, metadata_schema, object_schema};
 
 static METADATA: LazyLock<Value> = LazyLock::new(metadata_schema);
@@ -39,12 +39,13 @@ pub fn parse(yaml: &str) -> Result<CephBenchmark, Vec<Problem>> {
 }
 
 fn read(yaml: &str, problems: &mut Problems) -> Option<CephBenchmark> {
-    let object = yaml::read(yaml, problems)?;
+    let mut object = yaml::read(yaml, problems)?;
     if !problems.0.is_empty() {
         return None;
     }
     check_kind(&object, problems)?;
-    check_metadata(&object, problems);
+    check_metadata(&mut object, problems);
+    schema::without_nulls(&OBJECT, &mut object);
     schema::check("", &OBJECT, &object, problems);
     if !problems.0.is_empty() {
         return None;
@@ -78,19 +79,17 @@ fn check_kind(object: &Value, problems: &mut Problems) -> Option<()> {
     fine.then_some(())
 }
 
-/// Generated files have `creationTimestamp: null`; a server takes nulls here for nothing.
-fn check_metadata(object: &Value, problems: &mut Problems) {
-    let Some(Value::Object(metadata)) = object.get("metadata") else {
+fn check_metadata(object: &mut Value, problems: &mut Problems) {
+    let Some(metadata @ Value::Object(_)) = object.get_mut("metadata") else {
         problems.add("metadata", "", "is missing; write metadata: {name: …}");
         return;
     };
-    let given = metadata.iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.clone(), value.clone()));
-    let given = Value::Object(given.collect());
-    schema::check("metadata", &METADATA, &given, problems);
-    match given.get("name") {
+    schema::without_nulls(&METADATA, metadata);
+    schema::check("metadata", &METADATA, metadata, problems);
+    match metadata.get("name") {
         Some(Value::String(name)) if !is_subdomain(name) => {
             let message = "is no name of an object: at most 253 of a to z, 0 to 9, - and ., beginning and ending with a letter or digit";
-            problems.add("metadata.name", schema::shown(&given["name"]), message);
+            problems.add("metadata.name", quoted(name), message);
         }
         Some(_) => {}
         None => problems.add("metadata.name", "", "is missing"),

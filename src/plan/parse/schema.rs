@@ -43,12 +43,30 @@ pub(super) const KNOWN: [&str; 25] = [
 /// Longest value that a message shows.
 const MAX_SHOWN: usize = 60;
 
+/// Takes known fields away that are null, as a server does before it looks at anything else: null says nothing. Nulls in lists stay.
+pub(super) fn without_nulls(schema: &Value, value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            let of = |name: &String| {
+                schema
+                    .get("properties")
+                    .and_then(|known| known.get(name))
+                    .or_else(|| schema.get("additionalProperties"))
+            };
+            fields.retain(|name, value| !value.is_null() || of(name).is_none());
+            for (name, value) in fields {
+                if let Some(schema) = of(name) {
+                    without_nulls(schema, value);
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| without_nulls(&schema["items"], item)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
 pub(super) fn check(path: &str, schema: &Value, value: &Value, problems: &mut Problems) {
     if schema.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(true)) {
-        return;
-    }
-    if value.is_null() {
-        problems.add(path, "null", "says nothing; leave the field out");
         return;
     }
     let int_or_text = schema.get("x-kubernetes-int-or-string") == Some(&Value::Bool(true));
@@ -94,7 +112,7 @@ fn wrong_type(wanted: &str, schema: &Value, value: &Value) -> Option<String> {
         return Some("is above the largest number, 2^63 − 1".into());
     }
     let is = match value {
-        Value::Null => "null",
+        Value::Null => "nothing",
         Value::Bool(_) => "true or false",
         Value::Number(_) => "a number",
         Value::String(_) => "text",
