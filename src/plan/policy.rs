@@ -1,22 +1,19 @@
 //! What a benchmark may ask for. Whoever may create a benchmark acts through the operator, so the operator's owner sets the limits: in the
-//! chart's values, which become the operator's configuration file.
+//! chart's values, which become the operator's policy file.
 
 use serde::{Deserialize, Serialize};
 
-/// The operator's configuration file.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+/// What the operator's owner decides.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OperatorConfig {
     /// Image that holds the bench. Its entrypoint is `cephbench`.
     pub bench_image: String,
     /// Always, IfNotPresent or Never; for the bench's image only. Absent: as Kubernetes decides by the tag.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bench_image_pull_policy: Option<String>,
-    #[serde(default)]
     pub policy: Policy,
 }
 
-/// The limits. What is not named is not allowed.
+/// The policy file. What is not named is not allowed.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Policy {
@@ -27,7 +24,7 @@ pub struct Policy {
     pub devices: Devices,
     /// Client images beside the CephCluster's own; `*` stands for any text.
     #[serde(default)]
-    pub images: Vec<String>,
+    pub client_images: Vec<String>,
     /// Whether clients may use the node's network where the CephCluster itself does not.
     #[serde(default)]
     pub host_network: bool,
@@ -78,12 +75,12 @@ impl Policy {
 
     /// `own`: the CephCluster's image.
     pub fn image(&self, image: &str, own: Option<&str>) -> Result<(), Denied> {
-        if own == Some(image) || self.images.iter().any(|pattern| matches_pattern(pattern, image)) {
+        if own == Some(image) || self.client_images.iter().any(|pattern| matches_pattern(pattern, image)) {
             return Ok(());
         }
-        let allowed = listed(&self.images);
+        let allowed = listed(&self.client_images);
         Err(Denied(format!(
-            "not an allowed image (allowed: the CephCluster's own, {allowed}): the chart's value policy.images allows more"
+            "not an allowed image (allowed: the CephCluster's own, {allowed}): the chart's value policy.clientImages allows more"
         )))
     }
 
@@ -136,7 +133,7 @@ mod tests {
         Policy {
             host_paths: vec!["/var/tmp".into(), "/mnt/bench/".into(), "/mnt/bench/fast".into()],
             devices: Devices::Read,
-            images: vec!["registry.example/ceph/*:v20*".into(), "one:1".into()],
+            client_images: vec!["registry.example/ceph/*:v20*".into(), "one:1".into()],
             host_network: false,
         }
     }
@@ -199,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_field_of_the_configuration_is_an_error() {
-        assert!(serde_json::from_str::<OperatorConfig>(r#"{"benchImage": "b", "policies": {}}"#).is_err());
+    fn an_unknown_field_of_the_policy_is_an_error() {
+        assert!(serde_json::from_str::<Policy>(r#"{"hostPath": ["/"]}"#).is_err());
     }
 }

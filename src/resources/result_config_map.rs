@@ -7,78 +7,55 @@ use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::ConfigMap;
 
 use super::names::Role;
-use super::plan_config_map::{StoredError, packed, unpacked};
+use super::plan_config_map::StoredError;
 use super::run_context::RunContext;
-use crate::api::{TestPhase, TestStatus};
-use crate::contract::{Packed, Report, pack};
+use crate::api::TestPhase;
 use crate::plan::decide::TestEnd;
+use crate::results::artifact::{Artifact, MAX_ARTIFACT, MAX_CHUNK, StoredTest, pack, unpack};
 
 /// Annotation that says how the test ended, so that a list without contents tells it.
 const OUTCOME: &str = "cephbench.io/outcome";
 const COMPLETED: &str = "Completed";
 const ERROR: &str = "Error";
+/// Annotation with the sha256 of what is stored.
+const DIGEST: &str = "cephbench.io/digest";
+const KEY: &str = "artifact.json.gz";
 
-const RESULT_KEY: &str = "result.json.gz";
-const REPORT_KEY: &str = "report.json.gz";
-
-/// What a run may keep in all: etcd takes little more in one object, and a run should be one object's worth.
-const MOST_OF_A_RUN: usize = 1 << 20;
-/// For names, labels and the plan.
+/// For the plan, which belongs to what a run keeps.
 const RESERVED: usize = 64 << 10;
 
-/// What is stored of a test.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StoredResult {
-    /// With all of its points.
-    pub status: TestStatus,
-    pub report: Option<Report>,
-}
-
+/// Each test has an equal share of what a run may keep.
 pub fn build_result_config_map(
     context: &RunContext,
     test: usize,
-    result: &StoredResult,
+    result: StoredTest,
 ) -> Result<ConfigMap, StoredError> {
+    let write = |cause: String| StoredError::Write { what: "the result", cause };
     let mut metadata = context.test_metadata(context.names().result(test), Role::Result, test);
     let outcome = if result.status.phase == TestPhase::Completed { COMPLETED } else { ERROR };
-    metadata.annotations.get_or_insert_default().insert(OUTCOME.into(), outcome.into());
-    let status = packed("the result", &result.status)?;
-    let share = (MOST_OF_A_RUN - RESERVED) / context.frozen.prepared.plan.tests.len().max(1);
-    let room = share.saturating_sub(status.0.len());
-    let mut data = BTreeMap::from([(RESULT_KEY.to_owned(), status)]);
-    if let Some(report) = result.report.as_ref().and_then(|report| fitted(report, room)) {
-        data.insert(REPORT_KEY.into(), ByteString(report.gzip));
-    }
+    let share = (MAX_ARTIFACT - RESERVED) / context.frozen.prepared.plan.tests.len().max(1);
+    let packed = pack(&Artifact::new(vec![result]), share.min(MAX_CHUNK)).map_err(|error| write(error.to_string()))?;
+    let annotations = metadata.annotations.get_or_insert_default();
+    annotations.insert(OUTCOME.into(), outcome.into());
+    annotations.insert(DIGEST.into(), packed.digest);
+    let chunk = packed.chunks.into_iter().next().ok_or_else(|| write("it is empty".into()))?;
+    let data = BTreeMap::from([(KEY.to_owned(), ByteString(chunk))]);
     Ok(ConfigMap { metadata, data: None, binary_data: Some(data), immutable: Some(true) })
 }
 
-/// The report as it fits: whole, without its series, without its histograms too, or not at all. The figures were digested before.
-fn fitted(report: &Report, room: usize) -> Option<Packed> {
-    let fits = |report: &Report| pack(report).ok().filter(|packed| packed.gzip.len() <= room);
-    if let Some(whole) = fits(report) {
-        return Some(whole);
-    }
-    let mut smaller = report.clone();
-    for point in &mut smaller.points {
-        point.rounds.iter_mut().for_each(|round| round.series.clear());
-        point.notes.push("the series were left out: a run keeps at most 1 MiB".into());
-    }
-    if let Some(without_series) = fits(&smaller) {
-        return Some(without_series);
-    }
-    for point in &mut smaller.points {
-        for direction in point.rounds.iter_mut().flat_map(|round| [&mut round.read, &mut round.write]) {
-            if let Some(direction) = direction {
-                direction.histogram = None;
-            }
-        }
-        point.notes.push("the histograms were left out: a run keeps at most 1 MiB".into());
-    }
-    fits(&smaller)
-}
-
-pub fn read_result_config_map(config_map: &ConfigMap) -> Result<TestStatus, StoredError> {
-    unpacked(config_map, RESULT_KEY, "result")
+/// The result as it was stored, verified.
+pub fn read_result_config_map(config_map: &ConfigMap) -> Result<StoredTest, StoredError> {
+    const WHAT: &str = "result";
+    let name = config_map.metadata.name.clone().unwrap_or_default();
+    let missing = || StoredError::Missing { name: name.clone(), what: WHAT };
+    let bytes = config_map.binary_data.as_ref().and_then(|data| data.get(KEY)).ok_or_else(missing)?;
+    let wanted = digest_of(config_map.metadata.annotations.as_ref()).ok_or_else(missing)?;
+    let artifact = unpack(&[&bytes.0], wanted).map_err(|error| StoredError::Read {
+        name: name.clone(),
+        what: WHAT,
+        cause: error.to_string(),
+    })?;
+    artifact.tests.into_iter().next().ok_or_else(missing)
 }
 
 /// How the test ended, from the annotations alone.
@@ -87,4 +64,9 @@ pub fn end_of(annotations: Option<&BTreeMap<String, String>>) -> TestEnd {
         Some(COMPLETED) => TestEnd::Completed,
         Some(_) | None => TestEnd::Error,
     }
+}
+
+/// sha256 of what is stored, from the annotations alone.
+pub fn digest_of(annotations: Option<&BTreeMap<String, String>>) -> Option<&str> {
+    annotations?.get(DIGEST).map(String::as_str)
 }

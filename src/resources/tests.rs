@@ -12,6 +12,7 @@ use crate::plan::frozen::{Frozen, RunKey};
 use crate::plan::policy::{OperatorConfig, Policy};
 use crate::plan::preflight::{ClusterFacts, Monitors, NodeFacts, OsdFacts, Survey, check};
 use crate::plan::validate;
+use crate::results::artifact::StoredTest;
 
 const SPEC: &str = "
 trigger: '1'
@@ -206,9 +207,9 @@ fn status(phase: TestPhase) -> TestStatus {
 fn a_result_reads_back_and_tells_its_end_without_its_contents() {
     in_context(|context| {
         for (phase, end) in [(TestPhase::Completed, TestEnd::Completed), (TestPhase::Error, TestEnd::Error)] {
-            let result = StoredResult { status: status(phase), report: None };
-            let mut config_map = build_result_config_map(context, FILE, &result).expect("it is written");
-            assert_eq!(read_result_config_map(&config_map).expect("it reads"), result.status);
+            let result = StoredTest { status: status(phase), report: None };
+            let mut config_map = build_result_config_map(context, FILE, result.clone()).expect("it is written");
+            assert_eq!(read_result_config_map(&config_map).expect("it reads").status, result.status);
             assert_eq!(end_of(config_map.metadata.annotations.as_ref()), end);
             config_map.binary_data = None;
             if phase == TestPhase::Error {
@@ -245,13 +246,13 @@ fn a_report_that_is_too_large_is_left_out_by_parts_and_the_figures_stay() {
     };
     in_context(|context| {
         for (length, kept) in [(10, true), (1_000_000, false)] {
-            let result = StoredResult { status: status(TestPhase::Completed), report: Some(report(length)) };
-            let config_map = build_result_config_map(context, FILE, &result).expect("it is written");
+            let result = StoredTest { status: status(TestPhase::Completed), report: Some(report(length)) };
+            let config_map = build_result_config_map(context, FILE, result.clone()).expect("it is written");
             let data = config_map.binary_data.as_ref().expect("data");
-            assert_eq!(data.contains_key("report.json.gz"), kept, "{length}");
+            assert_eq!(read_result_config_map(&config_map).expect("it reads").report.is_some(), kept, "{length}");
             let size: usize = data.values().map(|ByteString(bytes)| bytes.len()).sum();
             assert!(size <= (1 << 20) / 5, "{size}");
-            assert_eq!(read_result_config_map(&config_map).expect("it reads"), result.status);
+            assert_eq!(read_result_config_map(&config_map).expect("it reads").status, result.status);
         }
     });
 }

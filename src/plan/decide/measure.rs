@@ -154,9 +154,6 @@ impl Needed<'_> {
             }
             Served::Removing { since: _ } => Ok(Some(wait(format!("a {kind} of the same name is being removed")))),
             Served::Failed(cause) => Err(Failure(format!("Rook could not make the {kind}: {cause}"))),
-            Served::Foreign(owner) => {
-                Err(Failure(format!("a {kind} of the needed name exists and belongs to {owner}")))
-            }
             Served::Making { since, said } => {
                 if seconds_between(*since, observed.now) > self.patience {
                     let said = said.as_deref().map(|said| format!(" (it says: {said})")).unwrap_or_default();

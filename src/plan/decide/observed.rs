@@ -129,17 +129,10 @@ pub enum TestEnd {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Served {
     Absent,
-    Making {
-        since: Timestamp,
-        said: Option<String>,
-    },
+    Making { since: Timestamp, said: Option<String> },
     Ready,
     Failed(String),
-    Removing {
-        since: Timestamp,
-    },
-    /// There, but somebody else's.
-    Foreign(String),
+    Removing { since: Timestamp },
 }
 
 /// A client: its Job and its pod.

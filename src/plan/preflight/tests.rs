@@ -195,7 +195,7 @@ fn what_the_policy_does_not_allow_names_the_charts_value() {
         "{etc}"
     );
     let image = refusal(&with_clients("{image: evil}"), &survey());
-    assert!(image.contains("\"evil\"") && image.contains("policy.images"), "{image}");
+    assert!(image.contains("\"evil\"") && image.contains("policy.clientImages"), "{image}");
     let network = refusal(&with_clients("{hostNetwork: true}"), &survey());
     assert!(network.contains("policy.hostNetwork"), "{network}");
     let mut host = survey();

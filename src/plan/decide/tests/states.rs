@@ -210,7 +210,6 @@ fn rook_is_waited_for_and_not_for_ever() {
     let cause = failure(&late);
     assert!(cause.contains("180 s") && cause.contains("ProcessingDelayed"), "{cause}");
     assert!(failure(&with(Served::Failed("bad cap".into()))).contains("bad cap"));
-    assert!(failure(&with(Served::Foreign("Deployment x".into()))).contains("belongs to Deployment x"));
     assert!(waits(&with(Served::Removing { since: ago(10) })));
     assert!(failure(&with(Served::Removing { since: ago(patience::REMOVAL + 1) })).contains("does not go"));
 }
