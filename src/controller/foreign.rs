@@ -52,7 +52,9 @@ mod tests {
                        \"install-oneagent\" must set securityContext.seccompProfile.type to \"RuntimeDefault\" or \"Localhost\")";
         let told = with_foreign_containers(refused);
         assert!(told.starts_with(refused));
-        assert!(told.ends_with("(container \"install-oneagent\" is not cephbench's: something in the cluster adds it to pods)"));
+        assert!(told.ends_with(
+            "(container \"install-oneagent\" is not cephbench's: something in the cluster adds it to pods)"
+        ));
     }
 
     #[test]
@@ -68,7 +70,11 @@ mod tests {
 
     #[test]
     fn several_are_named_once() {
-        let told = with_foreign_containers("(containers \"a\", \"bench\", \"b\" must set x), container \"a\" must set y");
-        assert!(told.ends_with("(containers \"a\", \"b\" are not cephbench's: something in the cluster adds them to pods)"), "{told}");
+        let told =
+            with_foreign_containers("(containers \"a\", \"bench\", \"b\" must set x), container \"a\" must set y");
+        assert!(
+            told.ends_with("(containers \"a\", \"b\" are not cephbench's: something in the cluster adds them to pods)"),
+            "{told}"
+        );
     }
 }

@@ -1,6 +1,6 @@
-//! What the kubelet asks the operator: is it alive, is it ready. Nothing else is served.
+//! What the kubelet asks: alive, and ready. An operator that waits for its turn to lead is ready: it would take over.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,29 +9,21 @@ use axum::http::StatusCode;
 use axum::routing::get;
 use tokio::net::TcpListener;
 
-#[derive(Debug, thiserror::Error)]
-pub enum HealthError {
-    #[error("listen on {0}")]
-    Listen(SocketAddr, #[source] std::io::Error),
-    #[error("serve the probes")]
-    Serve(#[source] std::io::Error),
-}
+/// Whether the API server has answered.
+pub type Ready = Arc<AtomicBool>;
 
-/// Serves `/healthz`, and `/readyz`, which answers 503 until `ready` is set.
-pub async fn serve(address: SocketAddr, ready: Arc<AtomicBool>) -> Result<(), HealthError> {
-    let listener = TcpListener::bind(address).await.map_err(|error| HealthError::Listen(address, error))?;
-    axum::serve(listener, router(ready)).await.map_err(HealthError::Serve)
-}
-
-fn router(ready: Arc<AtomicBool>) -> Router {
-    Router::new().route("/healthz", get(async || "alive\n")).route(
-        "/readyz",
-        get(async move || {
-            if ready.load(Ordering::Acquire) {
-                (StatusCode::OK, "ready\n")
-            } else {
-                (StatusCode::SERVICE_UNAVAILABLE, "not yet connected to the API server\n")
-            }
-        }),
-    )
+pub async fn serve(address: SocketAddr, ready: Ready) -> std::io::Result<()> {
+    let listener = match TcpListener::bind(address).await {
+        // A machine without IPv6.
+        Err(_) if address.ip() == IpAddr::V6(Ipv6Addr::UNSPECIFIED) => {
+            TcpListener::bind((Ipv4Addr::UNSPECIFIED, address.port())).await?
+        }
+        bound => bound?,
+    };
+    let readyz = move || {
+        let ready = ready.load(Ordering::Relaxed);
+        async move { if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE } }
+    };
+    let router = Router::new().route("/healthz", get(|| async { StatusCode::OK })).route("/readyz", get(readyz));
+    axum::serve(listener, router).await
 }

@@ -1,210 +1,152 @@
-//! Leadership among operators: a Lease that one of them holds and renews. Who loses it stops acting at once.
-//! The Lease of a Ceph cluster, which has no expiry, is not here.
+//! Leadership: of several operators one acts. A Lease with a short term, renewed while the operator lives and given up when it stops.
 
 use std::time::Duration;
 
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use kube::Client;
-use kube::api::{Api, ObjectMeta, PostParams};
-use tracing::{info, warn};
+use kube::api::Api;
 
-/// Name of the Lease.
-const NAME: &str = "cephbench-operator";
-/// How long a leader that says nothing is still the leader.
-const LASTS: Duration = Duration::from_secs(15);
-/// How often the leader renews, and the others look.
-const RENEWED: Duration = Duration::from_secs(3);
+use super::error::{ControllerError, During, found};
+use super::write::post;
 
-#[derive(Debug, thiserror::Error)]
-pub enum LeaderError {
-    #[error("read the Lease {NAME}")]
-    Read(#[source] kube::Error),
-    #[error("write the Lease {NAME}")]
-    Write(#[source] kube::Error),
-    #[error("the Lease {NAME} is held by {0}")]
-    Lost(String),
-    #[error("the Lease {NAME} could not be renewed in time")]
-    NotRenewed,
-}
+pub const LEASE_NAME: &str = "cephbench-operator";
+/// How long a leader that says nothing is still believed in.
+const TERM_SECONDS: i32 = 15;
+const RENEW: Duration = Duration::from_secs(5);
+const RETRY: Duration = Duration::from_secs(2);
 
-/// This operator's part in the election.
 pub struct Leadership {
-    leases: Api<Lease>,
+    api: Api<Lease>,
     identity: String,
 }
 
 impl Leadership {
-    /// `identity` tells operators apart: the pod's name.
-    pub fn new(client: Client, namespace: &str, identity: String) -> Self {
-        Self { leases: Api::namespaced(client, namespace), identity }
+    pub fn new(client: Client, namespace: &str, identity: &str) -> Self {
+        Leadership { api: Api::namespaced(client, namespace), identity: identity.into() }
     }
 
     /// Waits until this operator leads.
     pub async fn acquire(&self) {
-        // What another holder wrote last, and when this operator first saw it: clocks of two machines are not compared.
-        let mut seen: Option<(LeaseSpec, Timestamp)> = None;
         loop {
-            match self.try_acquire(&mut seen).await {
-                Ok(true) => {
-                    info!(identity = self.identity, "leading");
-                    return;
-                }
+            match self.try_lead().await {
+                Ok(true) => return,
                 Ok(false) => {}
-                Err(error) => warn!(%error, "cannot take the lead"),
+                Err(error) => tracing::warn!(%error, "leadership can't be asked for"),
             }
-            tokio::time::sleep(RENEWED).await;
+            tokio::time::sleep(RETRY).await;
         }
     }
 
-    /// Renews until the lead is lost, and says how.
-    pub async fn hold(&self) -> LeaderError {
-        let mut renewed = Timestamp::now();
+    /// Renews the term; returns when it is lost. Whoever leads must then stop at once.
+    pub async fn keep(&self) {
+        let mut renewed = tokio::time::Instant::now();
         loop {
-            tokio::time::sleep(RENEWED).await;
-            match tokio::time::timeout(RENEWED, self.renew()).await {
-                Ok(Ok(())) => renewed = Timestamp::now(),
-                Ok(Err(LeaderError::Lost(holder))) => return LeaderError::Lost(holder),
-                Ok(Err(error)) => warn!(%error, "cannot renew the lead"),
-                Err(_) => warn!("renewing the lead takes too long"),
+            tokio::time::sleep(RENEW).await;
+            match tokio::time::timeout(RENEW, self.try_lead()).await {
+                Ok(Ok(true)) => renewed = tokio::time::Instant::now(),
+                Ok(Ok(false)) => return,
+                Ok(Err(error)) => tracing::warn!(%error, "leadership can't be renewed"),
+                Err(_) => tracing::warn!("leadership can't be renewed: no answer"),
             }
-            // Stops well before another may take over.
-            if elapsed(renewed, Timestamp::now()) > LASTS - 2 * RENEWED {
-                return LeaderError::NotRenewed;
+            // Stops before another one may begin.
+            if renewed.elapsed() + RENEW >= Duration::from_secs(TERM_SECONDS.unsigned_abs().into()) {
+                return;
             }
         }
     }
 
-    /// Gives the lead up, so that the next operator need not wait.
-    pub async fn release(&self) -> Result<(), LeaderError> {
-        let Some(mut lease) = self.leases.get_opt(NAME).await.map_err(LeaderError::Read)? else { return Ok(()) };
-        match &mut lease.spec {
-            Some(spec) if spec.holder_identity.as_ref() == Some(&self.identity) => spec.holder_identity = None,
-            Some(_) | None => return Ok(()),
-        }
-        self.leases.replace(NAME, &PostParams::default(), &lease).await.map_err(LeaderError::Write)?;
-        Ok(())
-    }
-
-    async fn try_acquire(&self, seen: &mut Option<(LeaseSpec, Timestamp)>) -> Result<bool, LeaderError> {
-        let now = Timestamp::now();
-        let Some(mut lease) = self.leases.get_opt(NAME).await.map_err(LeaderError::Read)? else {
-            let lease = Lease {
-                metadata: ObjectMeta { name: Some(NAME.into()), ..ObjectMeta::default() },
-                spec: Some(self.claim(None, now)),
+    /// Gives the term up, so that the next one need not wait for its end.
+    pub async fn release(&self) {
+        let released = async {
+            let Some(mut lease) = found(self.api.get(LEASE_NAME).await)? else { return Ok(()) };
+            let Some(spec) = lease.spec.as_mut().filter(|spec| spec.holder_identity.as_deref() == Some(&self.identity))
+            else {
+                return Ok(());
             };
-            return won(self.leases.create(&PostParams::default(), &lease).await);
+            spec.holder_identity = None;
+            self.api.replace(LEASE_NAME, &post(), &lease).await.map(drop)
         };
-        let spec = lease.spec.clone().unwrap_or_default();
-        if !is_free(&spec, &self.identity, seen, now) {
-            return Ok(false);
+        if let Err(error) = released.await {
+            tracing::warn!(%error, "leadership can't be given up");
         }
-        lease.spec = Some(self.claim(Some(&spec), now));
-        won(self.leases.replace(NAME, &PostParams::default(), &lease).await)
     }
 
-    async fn renew(&self) -> Result<(), LeaderError> {
-        let mut lease = self.leases.get(NAME).await.map_err(LeaderError::Read)?;
-        let spec = lease.spec.get_or_insert_default();
-        match &spec.holder_identity {
-            Some(holder) if *holder == self.identity => {}
-            holder => return Err(LeaderError::Lost(holder.clone().unwrap_or_else(|| "nobody".into()))),
+    async fn try_lead(&self) -> Result<bool, ControllerError> {
+        let now = Timestamp::now();
+        let seen = found(self.api.get(LEASE_NAME).await).during(|| format!("get Lease {LEASE_NAME}"))?;
+        let Some(lease) = claim(seen.as_ref(), &self.identity, now) else { return Ok(false) };
+        let written = match seen {
+            None => self.api.create(&post(), &lease).await,
+            Some(_) => self.api.replace(LEASE_NAME, &post(), &lease).await,
+        };
+        match written {
+            Ok(_) => Ok(true),
+            // Somebody was faster.
+            Err(kube::Error::Api(status)) if status.is_conflict() || status.is_already_exists() => Ok(false),
+            Err(error) => Err(error).during(|| format!("write Lease {LEASE_NAME}")),
         }
-        spec.renew_time = Some(MicroTime(Timestamp::now()));
-        self.leases.replace(NAME, &PostParams::default(), &lease).await.map_err(LeaderError::Write)?;
-        Ok(())
     }
+}
 
-    fn claim(&self, before: Option<&LeaseSpec>, now: Timestamp) -> LeaseSpec {
-        LeaseSpec {
-            holder_identity: Some(self.identity.clone()),
-            lease_duration_seconds: i32::try_from(LASTS.as_secs()).ok(),
-            acquire_time: Some(MicroTime(now)),
+/// The Lease to write to lead, or nothing while another one leads. It carries the resource version that was seen.
+fn claim(seen: Option<&Lease>, identity: &str, now: Timestamp) -> Option<Lease> {
+    let spec = seen.and_then(|lease| lease.spec.clone()).unwrap_or_default();
+    let holder = spec.holder_identity.as_deref().unwrap_or_default();
+    let ours = holder == identity;
+    let term = SignedDuration::from_secs(spec.lease_duration_seconds.unwrap_or(TERM_SECONDS).into());
+    let ended = spec.renew_time.as_ref().is_none_or(|renewed| renewed.0 + term < now);
+    if !ours && !holder.is_empty() && !ended {
+        return None;
+    }
+    let metadata = match seen {
+        Some(lease) => lease.metadata.clone(),
+        None => ObjectMeta { name: Some(LEASE_NAME.into()), ..ObjectMeta::default() },
+    };
+    let changed = i32::from(!ours);
+    Some(Lease {
+        metadata,
+        spec: Some(LeaseSpec {
+            holder_identity: Some(identity.into()),
+            lease_duration_seconds: Some(TERM_SECONDS),
+            acquire_time: if ours { spec.acquire_time } else { Some(MicroTime(now)) },
             renew_time: Some(MicroTime(now)),
-            lease_transitions: Some(before.and_then(|spec| spec.lease_transitions).map_or(0, |count| count + 1)),
+            lease_transitions: Some(spec.lease_transitions.unwrap_or(0) + changed),
             ..LeaseSpec::default()
-        }
-    }
-}
-
-/// Whether the Lease may be taken: nobody's, this operator's own from before a restart, or unchanged for as long as it lasts.
-fn is_free(spec: &LeaseSpec, identity: &str, seen: &mut Option<(LeaseSpec, Timestamp)>, now: Timestamp) -> bool {
-    match spec.holder_identity.as_deref() {
-        None | Some("") => return true,
-        Some(holder) if holder == identity => return true,
-        Some(_) => {}
-    }
-    match seen {
-        Some((before, since)) if before == spec => {
-            let lasts = spec.lease_duration_seconds.and_then(|seconds| u64::try_from(seconds).ok());
-            elapsed(*since, now) > lasts.map_or(LASTS, Duration::from_secs)
-        }
-        Some(_) | None => {
-            *seen = Some((spec.clone(), now));
-            false
-        }
-    }
-}
-
-/// A write that another operator's was faster than is no error: that one leads.
-fn won(written: Result<Lease, kube::Error>) -> Result<bool, LeaderError> {
-    match written {
-        Ok(_) => Ok(true),
-        Err(kube::Error::Api(status)) if status.is_conflict() || status.is_already_exists() => Ok(false),
-        Err(error) => Err(LeaderError::Write(error)),
-    }
-}
-
-fn elapsed(since: Timestamp, now: Timestamp) -> Duration {
-    let elapsed: SignedDuration = now.duration_since(since);
-    elapsed.try_into().unwrap_or_default()
+        }),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn held_by(holder: &str) -> LeaseSpec {
-        LeaseSpec {
-            holder_identity: Some(holder.into()),
-            lease_duration_seconds: Some(15),
-            renew_time: Some(MicroTime("2026-11-30T12:00:00Z".parse().expect("a time"))),
-            ..LeaseSpec::default()
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + second).expect("in range")
+    }
+
+    #[test]
+    fn a_free_lease_is_taken_and_a_held_one_is_left() {
+        let first = claim(None, "a", at(0)).expect("nobody has it");
+        assert_eq!(first.metadata.name.as_deref(), Some(LEASE_NAME));
+        assert_eq!(claim(Some(&first), "b", at(10)), None);
+        let renewed = claim(Some(&first), "a", at(10)).expect("its own");
+        let (before, after) = (first.spec.expect("a spec"), renewed.spec.clone().expect("a spec"));
+        assert_eq!(before.acquire_time, after.acquire_time);
+        assert_eq!(after.lease_transitions, before.lease_transitions);
+        assert_eq!(claim(Some(&renewed), "b", at(20)), None, "its term began anew");
+    }
+
+    #[test]
+    fn a_term_that_ended_or_was_given_up_can_be_taken() {
+        let first = claim(None, "a", at(0)).expect("nobody has it");
+        let second = claim(Some(&first), "b", at(16)).expect("its term has ended").spec.expect("a spec");
+        assert_eq!((second.holder_identity.as_deref(), second.lease_transitions), (Some("b"), Some(2)));
+        let mut given_up = first;
+        if let Some(spec) = &mut given_up.spec {
+            spec.holder_identity = None;
         }
-    }
-
-    fn at(text: &str) -> Timestamp {
-        text.parse().expect("a time")
-    }
-
-    #[test]
-    fn nobody_holds_it() {
-        assert!(is_free(&LeaseSpec::default(), "me", &mut None, at("2026-11-30T12:00:00Z")));
-    }
-
-    #[test]
-    fn this_operator_holds_it_from_before_a_restart() {
-        assert!(is_free(&held_by("me"), "me", &mut None, at("2026-11-30T12:00:00Z")));
-    }
-
-    #[test]
-    fn another_is_waited_for_by_this_operators_own_clock() {
-        let mut seen = None;
-        let other = held_by("other");
-        // The other's clock is hours behind: its renew time alone would look long expired.
-        assert!(!is_free(&other, "me", &mut seen, at("2026-11-30T18:00:00Z")));
-        assert!(!is_free(&other, "me", &mut seen, at("2026-11-30T18:00:14Z")));
-        assert!(is_free(&other, "me", &mut seen, at("2026-11-30T18:00:16Z")));
-    }
-
-    #[test]
-    fn another_that_renews_keeps_it() {
-        let mut seen = None;
-        let mut other = held_by("other");
-        assert!(!is_free(&other, "me", &mut seen, at("2026-11-30T18:00:00Z")));
-        other.renew_time = Some(MicroTime(at("2026-11-30T18:00:14Z")));
-        assert!(!is_free(&other, "me", &mut seen, at("2026-11-30T18:00:16Z")));
-        assert!(!is_free(&other, "me", &mut seen, at("2026-11-30T18:00:30Z")));
+        assert!(claim(Some(&given_up), "b", at(1)).is_some());
     }
 }

@@ -4,7 +4,7 @@ use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
 use k8s_openapi::jiff::Timestamp;
 
-use super::names::{MANAGED_BY, OPERATOR, Owner};
+use super::names::{BENCHMARK_UID, MANAGED_BY, OPERATOR, Owner};
 
 /// A benchmark that has a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,9 @@ pub fn build_cluster_lease(namespace: &str, fsid: &str, holder: &Holder, now: Ti
         metadata: ObjectMeta {
             name: Some(cluster_lease_name(fsid)),
             namespace: Some(namespace.into()),
-            labels: Some([(MANAGED_BY.to_owned(), OPERATOR.to_owned())].into()),
+            labels: Some(
+                [(MANAGED_BY.to_owned(), OPERATOR.to_owned()), (BENCHMARK_UID.to_owned(), holder.uid.clone())].into(),
+            ),
             ..ObjectMeta::default()
         },
         spec: Some(LeaseSpec {

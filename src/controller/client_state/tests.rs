@@ -125,7 +125,11 @@ fn a_bench_that_runs_is_running_since_its_own_start() {
 fn a_sidecar_that_runs_on_holds_nothing_up() {
     // C3: the pod is Running and the Job active.
     let complete = r#"{"outcome": "complete", "digest": "d"}"#;
-    let statuses = [container("bench", ended(0, complete)), container("report", ended(0, "")), container("istio-proxy", running())];
+    let statuses = [
+        container("bench", ended(0, complete)),
+        container("report", ended(0, "")),
+        container("istio-proxy", running()),
+    ];
     let pod = json!({"phase": "Running", "containerStatuses": statuses});
     assert_eq!(state(pod), ClientState::Ended { at: at("21:05:00"), reported: true, cause: None });
 }
@@ -149,7 +153,8 @@ fn exit_code_zero_and_phase_succeeded_are_no_success() {
 #[test]
 fn a_bad_end_tells_its_cause() {
     let end = |terminated: Value| {
-        let pod = json!({"phase": "Failed", "containerStatuses": [container("bench", json!({"terminated": terminated}))]});
+        let pod =
+            json!({"phase": "Failed", "containerStatuses": [container("bench", json!({"terminated": terminated}))]});
         match state(pod) {
             ClientState::Ended { cause, .. } => cause.expect("a cause"),
             other => panic!("not ended: {other:?}"),

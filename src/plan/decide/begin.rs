@@ -123,7 +123,10 @@ fn begin(observed: &Observed, key: &RunKey) -> Step {
         (Preflight::Refused(Refusal { passing: true, .. }) | Preflight::Ready, Lease::Other(who)) => {
             queued(observed, who)
         }
-        (Preflight::Refused(Refusal { passing: true, .. }) | Preflight::Ready, Lease::Free) => Step::TakeLease,
+        (Preflight::Refused(Refusal { passing: true, .. }) | Preflight::Ready, Lease::Free) => {
+            // The lease is the first thing that has to be given back.
+            if observed.finalizer { Step::TakeLease } else { Step::AddFinalizer }
+        }
         (Preflight::Ready, Lease::Ours) => {
             if observed.finalizer {
                 Step::Freeze { number, key: key.clone() }

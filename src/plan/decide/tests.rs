@@ -74,10 +74,6 @@ fn deleted_at_any_point_nothing_remains() {
             world.fuse = kill;
             let asked = world.now;
             world.settle();
-            if world.gone && world.lease == Lease::Ours {
-                // Without a finalizer only the lease can remain, and it is free when its holder is gone.
-                world.lease = Lease::Free;
-            }
             world.assert_nothing_left();
             assert!(patience::seconds_between(asked, world.now) < 60, "deleted after write {at}");
         }
@@ -193,4 +189,21 @@ fn a_deleted_benchmark_waits_for_its_pool_unless_nobody_serves_it() {
     assert!(world.gone);
     assert_eq!(world.gave_up.len(), 1);
     assert!(world.gave_up[0].starts_with("CephBlockPool "), "{:?}", world.gave_up);
+}
+
+#[test]
+fn a_refused_run_gives_back_what_it_took_and_an_edit_tries_again() {
+    let mut world = World::new();
+    world.refusal = Some(Refusal { reason: "NotEnoughSpace".into(), message: "too little".into(), passing: true });
+    world.settle();
+    assert_eq!(world.phases, [Phase::Error]);
+    world.assert_nothing_left();
+    let writes = world.writes;
+    world.settle();
+    assert_eq!(world.writes, writes, "it is refused once");
+    world.refusal = None;
+    world.generation += 1;
+    world.settle();
+    assert_eq!(world.recorded.phase, Some(Phase::Passed));
+    assert_eq!(world.recorded.run.as_ref().map(|run| run.number), Some(2));
 }

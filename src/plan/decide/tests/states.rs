@@ -98,10 +98,10 @@ fn waits(observed: &Observed) -> bool {
 #[test]
 fn a_run_begins_with_lease_finalizer_and_frozen_plan() {
     let mut observed = idle();
-    assert_eq!(decide(&observed), Step::TakeLease);
-    observed.lease = Lease::Ours;
     assert_eq!(decide(&observed), Step::AddFinalizer);
     observed.finalizer = true;
+    assert_eq!(decide(&observed), Step::TakeLease);
+    observed.lease = Lease::Ours;
     assert_eq!(decide(&observed), Step::Freeze { number: 1, key: key() });
 }
 
@@ -142,7 +142,7 @@ fn the_same_measurement_is_not_measured_again_and_gates_are_judged_again() {
     observed.generation = 2;
     assert_eq!(decide(&observed), Step::Say(Say::Judged { number: 4, left: Vec::new() }));
     observed.wanted = Wanted::Valid(RunKey { trigger: Some("2".into()), ..key() });
-    assert_eq!(decide(&observed), Step::TakeLease);
+    assert_eq!(decide(&observed), Step::AddFinalizer);
 }
 
 #[test]
