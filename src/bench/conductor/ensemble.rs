@@ -1,5 +1,5 @@
-//! The clients that are here, as the conductor sees them: sends to them, waits for what they say, notices when one is gone or silent, and
-//! knows in words where the test was when it failed.
+//! The clients that are here, as the conductor sees them: sends to them, waits for what they say, and notices when one is gone or
+//! silent. What that is in words is in [`super::words`].
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, Shutdown, TcpStream};
@@ -39,11 +39,11 @@ struct Member {
 }
 
 /// A round that is going.
-struct Going {
+pub(super) struct Going {
     clients: Vec<u32>,
-    started: Instant,
-    ramp: Duration,
-    duration: Duration,
+    pub(super) started: Instant,
+    pub(super) ramp: Duration,
+    pub(super) duration: Duration,
     lines: u64,
     last: (Instant, u64),
 }
@@ -56,15 +56,15 @@ pub struct CleanedUp {
 }
 
 pub struct Ensemble<'a> {
-    task: Arc<Task>,
+    pub(super) task: Arc<Task>,
     arrivals: Receiver<Arrival>,
     members: Vec<Option<Member>>,
     /// What clients said before the others were here: they say it once.
     early: VecDeque<Said>,
     stop: &'a Stop,
     observe: &'a mut dyn FnMut(Event),
-    waiting: Waiting,
-    going: Option<Going>,
+    pub(super) waiting: Waiting,
+    pub(super) going: Option<Going>,
     pinged: Instant,
     pings: u64,
 }
@@ -378,52 +378,5 @@ impl<'a> Ensemble<'a> {
         going.last = (now, sum.bytes);
         let line = Line::new(going.lines, time, now - before, sum, sum.bytes.saturating_sub(bytes_before));
         self.tell(Event::Second(line));
-    }
-
-    /// A failure in words.
-    pub fn explain(&self, failure: &Failure) -> String {
-        match failure {
-            Failure::Missing { clients, seconds } => {
-                format!("{} did not register within {seconds} s", self.names(clients))
-            }
-            Failure::Late { clients, what } => match what {
-                Waiting::ToRegister => format!("{} did not register in time", self.names(clients)),
-                Waiting::ToOpen => format!("{} did not open the target in time", self.names(clients)),
-                Waiting::ToPrepare => format!("{} was not ready in time", self.names(clients)),
-                Waiting::ToRun => format!("{} did not end its round in time", self.names(clients)),
-            },
-            Failure::Lost { client, cause } => match self.place() {
-                Some(place) => format!("{} stopped {place}: {cause}", self.name(*client)),
-                None => format!("{} was lost while {}: {cause}", self.name(*client), self.waiting),
-            },
-            Failure::Client { client, cause } => match self.place() {
-                Some(place) => format!("{} stopped {place}: {cause}", self.name(*client)),
-                None => format!("{}: {cause}", self.name(*client)),
-            },
-            Failure::Test { cause } => cause.clone(),
-            Failure::Stopped { signal } => match self.place() {
-                Some(place) => format!("stopped {place}: {signal}"),
-                None => format!("stopped before the end of the test: {signal}"),
-            },
-        }
-    }
-
-    pub fn name(&self, client: u32) -> String {
-        format!("client {client} on {}", self.task.nodes[client as usize])
-    }
-
-    fn names(&self, clients: &[u32]) -> String {
-        clients.iter().map(|client| self.name(*client)).collect::<Vec<_>>().join(", ")
-    }
-
-    /// Where in its window the round is: `at 31 of 60 s`.
-    fn place(&self) -> Option<String> {
-        let going = self.going.as_ref()?;
-        let time = going.started.elapsed();
-        let (stage, time, whole) = match time.checked_sub(going.ramp) {
-            Some(measured) => ("", measured.min(going.duration), going.duration),
-            None => ("in the ramp, ", time, going.ramp),
-        };
-        Some(format!("{stage}at {} of {} s", time.as_secs(), whole.as_secs_f64()))
     }
 }
