@@ -25,6 +25,9 @@ const TICK: Duration = Duration::from_millis(100);
 /// Which client said what, and when it was heard.
 type Said = (u32, Instant, ToConductor);
 
+/// How long a line waits for the clients to say how far they are.
+const LINE_PATIENCE: Duration = Duration::from_millis(500);
+
 struct Member {
     uid: String,
     stream: TcpStream,
@@ -35,6 +38,8 @@ struct Member {
     /// The last one sent, until it is answered.
     ping: Option<(u64, Instant)>,
     doing: Doing,
+    /// Whether `doing` came since the last line.
+    fresh: bool,
     gone: Option<String>,
 }
 
@@ -179,7 +184,8 @@ impl<'a> Ensemble<'a> {
     pub fn start(&mut self, clients: &[u32], ramp: Duration, duration: Duration) {
         let started = Instant::now();
         for client in clients {
-            self.members[*client as usize].as_mut().expect("all have registered").doing = Doing::default();
+            let member = self.members[*client as usize].as_mut().expect("all have registered");
+            (member.doing, member.fresh) = (Doing::default(), false);
         }
         let clients = clients.to_vec();
         self.going = Some(Going { clients, started, ramp, duration, lines: 0, last: (started, 0) });
@@ -273,6 +279,7 @@ impl<'a> Ensemble<'a> {
                     round_trip: Duration::MAX,
                     ping: None,
                     doing: Doing::default(),
+                    fresh: false,
                     gone: None,
                 };
                 self.members[client as usize] = Some(member);
@@ -305,6 +312,7 @@ impl<'a> Ensemble<'a> {
             }
             ToConductor::Progress(doing) => {
                 member.doing = doing;
+                member.fresh = true;
                 Ok(None)
             }
             ToConductor::Saying { text } => {
@@ -359,13 +367,17 @@ impl<'a> Ensemble<'a> {
         let Some(going) = &mut self.going else { return };
         let now = Instant::now();
         let time = now - going.started;
-        if time < Duration::from_secs(going.lines + 1) {
+        let due = Duration::from_secs(going.lines + 1);
+        let member = |client: &u32| self.members[*client as usize].as_ref();
+        let all_fresh = going.clients.iter().filter_map(member).all(|member| member.fresh);
+        if time < due || (!all_fresh && time < due + LINE_PATIENCE) {
             return;
         }
         going.lines = time.as_secs();
         let mut sum = Doing { measuring: true, ..Doing::default() };
         for client in &going.clients {
-            let Some(Member { doing, .. }) = &self.members[*client as usize] else { continue };
+            let Some(Member { doing, fresh, .. }) = &mut self.members[*client as usize] else { continue };
+            *fresh = false;
             sum.measuring &= doing.measuring;
             sum.ops += doing.ops;
             sum.bytes += doing.bytes;
