@@ -11,6 +11,7 @@ mod events;
 mod failure;
 mod lines;
 mod round;
+mod words;
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
