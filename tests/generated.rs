@@ -7,15 +7,13 @@ use cephbench::api::{crd, crd_yaml};
 use serde_json::Value;
 
 #[test]
-fn the_crd_in_crds_is_the_one_of_the_types() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("crds/cephbenchmarks.cephbench.io.yaml");
-    let stored = fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        stored == crd_yaml(),
-        "{} is not what the types generate; run: make generate (cargo run --bin cephbench-operator -- crd > {})",
-        path.display(),
-        path.display(),
-    );
+fn the_stored_crds_are_the_one_of_the_types() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for folder in ["crds", "charts/cephbench/files"] {
+        let path = root.join(folder).join("cephbenchmarks.cephbench.io.yaml");
+        let stored = fs::read_to_string(&path).unwrap_or_default();
+        assert!(stored == crd_yaml(), "{} is not what the types generate; run: make generate", path.display());
+    }
 }
 
 #[test]

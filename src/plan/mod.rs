@@ -1,15 +1,19 @@
 //! From a spec to what will be measured: validate, expand the sweeps, and decide a run's next step. Pure.
 
+pub mod decide;
 mod estimate;
 mod expand;
+pub mod frozen;
 mod hash;
 mod parse;
+pub mod policy;
+pub mod preflight;
 mod problem;
 mod types;
 mod validate;
 
-pub use estimate::{Estimate, estimate};
-pub use expand::points_for;
+pub use estimate::{Estimate, RADOS_PREFILL_BYTES, RADOS_PREFILL_OBJECTS, estimate};
+pub use expand::{check_pairs, points_for};
 pub use parse::parse;
 pub use problem::Problem;
 pub use types::{ClientPods, Limit, Plan, PlannedGate, PlannedKind, PlannedPool, PlannedTest};

@@ -29,6 +29,37 @@ pub fn phase_of(tests: &[TestStatus], gates: &[GateStatus]) -> Phase {
     }
 }
 
+/// Why the run ended as it did, in one line: the first test or gate that made it so, and how many more. Absent when it passed.
+pub fn cause_of(tests: &[TestStatus], gates: &[GateStatus]) -> Option<String> {
+    let of = |verdict| -> Vec<&GateStatus> { gates.iter().filter(|gate| gate.verdict == verdict).collect() };
+    match phase_of(tests, gates) {
+        Phase::Error => {
+            let ended: Vec<&TestStatus> = tests.iter().filter(|test| test.phase != TestPhase::Completed).collect();
+            let Some(first) = ended.iter().find(|test| test.phase == TestPhase::Error).or(ended.first()) else {
+                return Some("nothing was measured".to_owned());
+            };
+            let cause = first.message.clone().unwrap_or_else(|| format!("{:?}", first.phase));
+            Some(format!("test {}: {cause}{}", first.name, more(ended.len())))
+        }
+        Phase::Failed => {
+            let failed = of(Verdict::Failed);
+            let observed = failed[0].observed.as_deref().unwrap_or("nothing");
+            let GateStatus { name, wanted, .. } = failed[0];
+            Some(format!("gate {name} failed: {observed} observed, {wanted} wanted{}", more(failed.len())))
+        }
+        Phase::Inconclusive => {
+            let unknown = of(Verdict::Inconclusive);
+            let cause = unknown[0].message.as_deref().unwrap_or("no figure");
+            Some(format!("gate {} could not be judged: {cause}{}", unknown[0].name, more(unknown.len())))
+        }
+        Phase::Passed | Phase::Queued | Phase::Preparing | Phase::Running | Phase::Cleaning | Phase::Cancelled => None,
+    }
+}
+
+fn more(count: usize) -> String {
+    if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() }
+}
+
 /// What a program that waited for the phase exits with. Absent while the run is on its way.
 pub fn exit_code(phase: Phase) -> Option<u8> {
     match phase {

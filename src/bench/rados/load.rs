@@ -11,6 +11,7 @@ use crate::bench::engines::rados::{RadosEngine, Work};
 use crate::bench::load::{Load, PreparedRound};
 use crate::bench::{pattern, stop};
 use crate::contract::{Point, Task};
+use crate::plan::{RADOS_PREFILL_BYTES, RADOS_PREFILL_OBJECTS};
 use crate::sys::librados::IoContext;
 use crate::units::bytes_text;
 
@@ -18,12 +19,6 @@ use super::batch::{Batch, Halt, Kept};
 use super::connect::Connection;
 use super::leftovers::{self, Left};
 use super::objects::{Extent, Ledger, Names, ObjectSet};
-
-/// What reads without an earlier write are given, if the point has no byte cap.
-const PREFILL_BYTES: u64 = 1 << 30;
-
-/// Small objects take long to write: no more of them are made for reads.
-const PREFILL_OBJECTS: u64 = 16_384;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -109,8 +104,8 @@ impl RadosLoad {
     ) -> Result<Option<String>, EngineError> {
         self.remove_set(object_size, say)?;
         let first = self.sets.entry(object_size).or_default().next;
-        let wanted = (bytes.unwrap_or(PREFILL_BYTES) / object_size).max(1);
-        let count = wanted.min(PREFILL_OBJECTS);
+        let wanted = (bytes.unwrap_or(RADOS_PREFILL_BYTES) / object_size).max(1);
+        let count = wanted.min(RADOS_PREFILL_OBJECTS);
         let numbers: Vec<u64> = (first..first + count).collect();
         let set = self.sets.entry(object_size).or_default();
         // Before they are written: a fill that fails leaves objects to remove.

@@ -28,7 +28,8 @@ static OBJECT: LazyLock<Value> = LazyLock::new(|| {
 });
 
 /// Reads one `CephBenchmark` from YAML or JSON. Unknown fields, wrong types, two kinds in a test are problems that name the field. The
-/// spec is kept as written; a status is checked and dropped, as a server does with one that is applied.
+/// spec is kept as written; a status is checked and dropped, as a server does with one that is applied. Words that only older YAML takes
+/// for true and false (`on`, `n`) are text here.
 pub fn parse(yaml: &str) -> Result<CephBenchmark, Vec<Problem>> {
     let mut problems = Problems::default();
     let read = read(yaml, &mut problems);

@@ -6,15 +6,7 @@ use crate::api::Op;
 /// A complete test `pool` with these points, each written as YAML.
 fn test(points: &[&str]) -> TestStatus {
     let points = points.iter().map(|point| serde_yaml_ng::from_str(point).expect("a point")).collect();
-    TestStatus {
-        name: "pool".into(),
-        phase: TestPhase::Completed,
-        message: None,
-        summary: None,
-        engine: None,
-        points,
-        points_omitted: None,
-    }
+    TestStatus { points, ..crate::results::unmeasured("pool", TestPhase::Completed, None) }
 }
 
 const WRITE: &str = "{op: write, blockSize: 4194304, queueDepth: 16, jobs: 1, clients: 3, ops: 616, errors: 0,

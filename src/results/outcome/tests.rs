@@ -12,15 +12,7 @@ fn test(phase: TestPhase, verdicts: &[ValidityVerdict]) -> TestStatus {
         let text = format!("{{blockSize: 4096, clients: 1, ops: 1, errors: 0, validity: {{verdict: {verdict:?}}}}}");
         serde_yaml_ng::from_str(&text).expect("a point")
     };
-    TestStatus {
-        name: "disk".into(),
-        phase,
-        message: None,
-        summary: None,
-        engine: None,
-        points: verdicts.iter().map(point).collect(),
-        points_omitted: None,
-    }
+    TestStatus { points: verdicts.iter().map(point).collect(), ..crate::results::unmeasured("disk", phase, None) }
 }
 
 fn gate(name: &str, verdict: Verdict) -> GateStatus {
@@ -65,6 +57,33 @@ fn the_worst_names_the_run() {
     assert_eq!(of(&[&done, &error], &[&failed]), Phase::Error);
     assert_eq!(of(&[&done, &test(TestPhase::Skipped, &[])], &[]), Phase::Error);
     assert_eq!(of(&[], &[]), Phase::Error, "nothing measured has not passed");
+}
+
+#[test]
+fn the_cause_is_one_line() {
+    let mut error = test(TestPhase::Error, &[]);
+    error.message = Some("client 1 on node1 stopped at 31 of 60 s".into());
+    let (done, skipped) = (test(TestPhase::Completed, &[]), test(TestPhase::Skipped, &[]));
+    let mut failed = gate("floor", Verdict::Failed);
+    failed.observed = Some("0.5".into());
+    let mut unknown = gate("tail", Verdict::Inconclusive);
+    unknown.message = Some("test disk has no result".into());
+    let cause = |tests: &[&TestStatus], gates: &[&GateStatus]| {
+        let tests: Vec<TestStatus> = tests.iter().copied().cloned().collect();
+        let gates: Vec<GateStatus> = gates.iter().copied().cloned().collect();
+        cause_of(&tests, &gates)
+    };
+    assert_eq!(cause(&[&done], &[&gate("a", Verdict::Passed)]), None);
+    assert_eq!(
+        cause(&[&done, &skipped, &error], &[&failed]).as_deref(),
+        Some("test disk: client 1 on node1 stopped at 31 of 60 s (and 1 more)")
+    );
+    assert_eq!(
+        cause(&[&done], &[&unknown, &failed, &failed]).as_deref(),
+        Some("gate floor failed: 0.5 observed, ≥ 1 wanted (and 1 more)")
+    );
+    assert_eq!(cause(&[&done], &[&unknown]).as_deref(), Some("gate tail could not be judged: test disk has no result"));
+    assert_eq!(cause(&[], &[]).as_deref(), Some("nothing was measured"));
 }
 
 #[test]
