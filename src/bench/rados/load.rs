@@ -144,7 +144,7 @@ impl RadosLoad {
 
     /// Sizes whose objects no later point reads before it writes them anew: they only take space.
     fn useless_sizes(&self, point: &Point) -> Vec<u64> {
-        let later = self.points.iter().rposition(|known| known == point).map_or(&[][..], |at| &self.points[at + 1..]);
+        let later = self.points.iter().position(|known| known == point).map_or(&[][..], |at| &self.points[at + 1..]);
         let wanted = |size: u64| {
             let next = later.iter().find(|point| size_of(point) == size);
             next.is_some_and(|point| reads(point.op))
