@@ -71,13 +71,18 @@ impl Cluster {
         self.command(&[&["kubectl"], arguments].concat()).await
     }
 
-    /// Where the plugin and the other programs of this build are: beside the tests.
-    pub fn built(&self, name: &str) -> Result<PathBuf> {
+    /// The plugin of this build, built when it is not there or not of today's source.
+    pub async fn plugin(&self) -> Result<String> {
         let tests = std::env::current_exe()?;
         let folder = tests.parent().and_then(Path::parent).context("tests lie in a target folder")?;
-        let program = folder.join(name);
-        ensure!(program.exists(), "{} is not built: cargo build --bin {name}", program.display());
-        Ok(program)
+        let mut build = Command::new(env!("CARGO"));
+        build.current_dir(&self.root).args(["build", "--quiet", "--bin", "kubectl-cephbench"]);
+        if folder.ends_with("release") {
+            build.arg("--release");
+        }
+        let built = build.output().await?;
+        ensure!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        Ok(folder.join("kubectl-cephbench").to_string_lossy().into_owned())
     }
 
     pub fn benchmarks(&self, namespace: &str) -> Api<CephBenchmark> {

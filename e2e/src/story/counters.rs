@@ -54,19 +54,18 @@ impl LinkBytes {
     const HEADERS: u64 = 14 + 20 + 32;
 
     pub async fn of(node: &Node<'_>) -> Result<Self> {
-        let count = async |what: &str| -> Result<u64> {
-            let text = node
-                .run(&[
-                    "sh",
-                    "-c",
-                    &format!(
-                        "cat /sys/class/net/$(ip -o route show default | sed 's/.* dev //; s/ .*//')/statistics/{what}"
-                    ),
-                ])
-                .await?;
-            text.trim().parse().with_context(|| format!("{what} of {}: {text}", node.name))
+        let route = node.run(&["ip", "-o", "route", "show", "default"]).await?;
+        let mut words = route.split_whitespace().skip_while(|word| *word != "dev");
+        let link = words.nth(1).with_context(|| format!("no default route on {}: {route}", node.name))?;
+        // /sys is the machine's, /proc/net the node's own.
+        let table = node.run(&["cat", "/proc/net/dev"]).await?;
+        let line = table.lines().find_map(|line| line.trim_start().strip_prefix(&format!("{link}:")));
+        let fields: Vec<&str> = line.with_context(|| format!("no {link} in {table}"))?.split_whitespace().collect();
+        let field = |index: usize| -> Result<u64> {
+            let text = fields.get(index).with_context(|| format!("{link} in {table}"))?;
+            text.parse().with_context(|| format!("{link} in {table}"))
         };
-        Ok(Self { sent: count("tx_bytes").await?, packets: count("tx_packets").await? })
+        Ok(Self { sent: field(8)?, packets: field(9)? })
     }
 
     /// Bytes that were sent beyond the packets' headers.

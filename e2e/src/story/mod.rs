@@ -22,4 +22,4 @@ pub use inventory::{Inventory, names_of};
 pub use loop_file_system::LoopFileSystem;
 pub use node::{NODES, Node};
 pub use operator::Operator;
-pub use tell::{NAMESPACE_WITH_TWO, NAMESPACE_WITHOUT, Story, tell};
+pub use tell::{GONE, NAMESPACE_WITH_TWO, NAMESPACE_WITHOUT, Story, tell};

@@ -1,16 +1,17 @@
-//! The operator as the chart installs it, to be killed at the wrong moment.
+//! The operator as the chart installs it, to be killed or paused at the wrong moment.
 
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
 use kube::api::{Api, DeleteParams, ListParams};
 
-use super::{Cluster, Node, eventually};
+use super::{Cluster, Node, Story, eventually};
 
 const NAMESPACE: &str = "cephbench-system";
 const SELECTOR: &str = "app.kubernetes.io/name=cephbench";
+const COMMAND: &str = "^/cephbench-operator run";
 
 pub struct Operator<'a> {
     cluster: &'a Cluster,
@@ -28,21 +29,19 @@ impl<'a> Operator<'a> {
         live.with_context(|| format!("no operator in {NAMESPACE}: e2e/install.sh installs it"))
     }
 
-    /// Sends SIGKILL to the operator's process and, without waiting for the kubelet's growing back-off, has its pod replaced.
-    pub async fn kill(&self) -> Result<()> {
+    /// The node and the UID of its pod.
+    async fn place(&self) -> Result<(Pod, String, String)> {
         let pod = self.pod().await?;
         let node =
             pod.spec.as_ref().and_then(|spec| spec.node_name.clone()).context("the operator's pod has a node")?;
         let uid = pod.uid().context("pods have a UID")?;
-        // The control group tells this operator from any other program: kubelet names it after the pod's UID.
-        let kill = format!(
-            "killed=; for process in /proc/[0-9]*; do
-               if grep -q {uid} $process/cgroup 2>/dev/null && tr '\\0' ' ' <$process/cmdline 2>/dev/null | grep -q '^/cephbench-operator run'; then
-                 kill -KILL ${{process#/proc/}}; killed=yes
-               fi
-             done; test $killed"
-        );
-        let killed = Node::new(self.cluster, &node).run(&["sh", "-c", &kill]).await;
+        Ok((pod, node, uid))
+    }
+
+    /// Sends SIGKILL to the operator's process and, without waiting for the kubelet's growing back-off, has its pod replaced.
+    pub async fn kill(&self) -> Result<()> {
+        let (pod, node, uid) = self.place().await?;
+        let killed = Node::new(self.cluster, &node).signal_in_pod(&uid, COMMAND, "KILL").await;
         killed.with_context(|| format!("the operator's process on {node}"))?;
         self.pods.delete(&pod.name_any(), &DeleteParams::default().grace_period(0)).await?;
         Ok(())
@@ -62,21 +61,29 @@ impl<'a> Operator<'a> {
         .await
     }
 
+    /// Takes the operator away until [`Operator::resumed`] or the story's end.
+    pub async fn paused(&self, story: &Story) -> Result<()> {
+        story.repair_by(&scale("--replicas=1"));
+        self.cluster.command(&scale("--replicas=0")).await?;
+        eventually(Duration::from_secs(60), "the operator is gone", async || {
+            let pods = self.pods.list(&ListParams::default().labels(SELECTOR)).await?;
+            Ok(if pods.items.is_empty() { Ok(()) } else { Err(format!("{} pods", pods.items.len())) })
+        })
+        .await
+    }
+
+    pub async fn resumed(&self) -> Result<()> {
+        self.cluster.command(&scale("--replicas=1")).await?;
+        self.ready().await
+    }
+
     /// Bytes that the operator's process holds in memory.
     pub async fn resident_bytes(&self) -> Result<u64> {
-        let pod = self.pod().await?;
-        let (Some(node), Some(uid)) = (pod.spec.as_ref().and_then(|spec| spec.node_name.clone()), pod.uid()) else {
-            bail!("the operator's pod has no node yet")
-        };
-        let read = format!(
-            "for process in /proc/[0-9]*; do
-               if grep -q {uid} $process/cgroup 2>/dev/null && tr '\\0' ' ' <$process/cmdline 2>/dev/null | grep -q '^/cephbench-operator run'; then
-                 sed -n 's/^VmRSS: *\\([0-9]*\\) kB/\\1/p' $process/status
-               fi
-             done"
-        );
-        let text = Node::new(self.cluster, &node).run(&["sh", "-c", &read]).await?;
-        let kibibytes: u64 = text.trim().parse().with_context(|| format!("resident memory: {text:?}"))?;
-        Ok(kibibytes << 10)
+        let (_, node, uid) = self.place().await?;
+        Ok(Node::new(self.cluster, &node).resident_in_pod(&uid, COMMAND).await? << 10)
     }
+}
+
+fn scale(replicas: &'static str) -> [&'static str; 8] {
+    ["kubectl", "-n", NAMESPACE, "scale", "deployment", "--selector", SELECTOR, replicas]
 }
