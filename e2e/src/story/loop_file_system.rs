@@ -16,6 +16,15 @@ pub struct LoopFileSystem<'a> {
 impl<'a> LoopFileSystem<'a> {
     /// Makes and mounts one of so many MiB below /tmp/cephbench of the node, which the chart lets disk tests work in.
     pub async fn mount(story: &'a Story, node: &'a str, mebibytes: u32) -> Result<Self> {
+        Self::mount_with(story, node, mebibytes, "").await
+    }
+
+    /// One without extents: space can't be set aside there, so a file takes it bit by bit as it is written.
+    pub async fn mount_without_extents(story: &'a Story, node: &'a str, mebibytes: u32) -> Result<Self> {
+        Self::mount_with(story, node, mebibytes, ",^extent,^64bit").await
+    }
+
+    async fn mount_with(story: &'a Story, node: &'a str, mebibytes: u32, features: &str) -> Result<Self> {
         let node = Node::new(&story.cluster, node);
         let directory = format!("/tmp/cephbench/{}", story.name_of(""));
         let image = format!("/var/tmp/{}.img", story.name_of(""));
@@ -28,7 +37,7 @@ impl<'a> LoopFileSystem<'a> {
         let make = format!(
             "set -e; mkdir -p {directory}; truncate --size {mebibytes}M {image}
              device=$(losetup --find --show --direct-io=on {image})
-             mkfs.ext4 -q -m 0 -O ^has_journal -E lazy_itable_init=0,nodiscard $device >&2
+             mkfs.ext4 -q -m 0 -O ^has_journal{features} -E lazy_itable_init=0,nodiscard $device >&2
              mount -o noatime $device {directory}; basename $device"
         );
         let device = node.run(&["sh", "-c", &make]).await.context("a file system on a loop device")?.trim().to_owned();
@@ -47,12 +56,13 @@ impl<'a> LoopFileSystem<'a> {
         Ok(all.lines().map(str::to_owned).collect())
     }
 
-    /// Takes all the space but so many MiB.
-    pub async fn fill_up_to(&self, mebibytes: u32) -> Result<()> {
+    /// As soon as so many MiB are in use, takes all the space that is left.
+    pub async fn fill_when_in_use(&self, mebibytes: u32) -> Result<()> {
         let fill = format!(
-            "free=$(df --output=avail --block-size=1M {0} | tail -n 1); fallocate --length $((free - {mebibytes}))M {0}/in-the-way",
+            "until [ $(df --output=used --block-size=1M {0} | tail -n 1) -ge {mebibytes} ]; do :; done
+             cat /dev/zero >{0}/in-the-way 2>/dev/null; test -s {0}/in-the-way",
             self.directory
         );
-        self.node.run(&["sh", "-c", &fill]).await.map(drop)
+        self.node.run(&["timeout", "60", "sh", "-c", &fill]).await.map(drop)
     }
 }
