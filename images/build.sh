@@ -52,8 +52,9 @@ main() {
   build --target "$STATIC" --bin cephbench-operator
   build --target "$STATIC" --bin cephbench --no-default-features
   build --target "$GLIBC.2.28" --bin cephbench --no-default-features
-  local target=${CARGO_TARGET_DIR:-$ROOT/target} work
+  local target=${CARGO_TARGET_DIR:-$ROOT/target}
   mkdir -p "$OUTPUT"
+  # Not local: the trap runs after main has returned.
   work=$(mktemp -d "$OUTPUT/rootfs.XXXXXX")
   trap 'rm -rf "$work"' EXIT
   mkdir -p "$work"/{operator,bench}

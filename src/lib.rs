@@ -18,6 +18,7 @@
 //! | [`results`] | merge, statistics, validity, gates, status | pure |
 //! | [`report`] | tables and machine formats | pure |
 //! | [`controller`] | watch, observe, collect, apply | Kubernetes |
+//! | [`plugin`] | apply, follow and print from a terminal | Kubernetes |
 //! | [`bench`] | engines, runner, conductor | devices |
 //! | [`sys`] | all unsafe code: io_uring, librados | FFI |
 
@@ -27,6 +28,8 @@ pub mod contract;
 #[cfg(feature = "kubernetes")]
 pub mod controller;
 pub mod plan;
+#[cfg(feature = "kubernetes")]
+pub mod plugin;
 pub mod report;
 #[cfg(feature = "kubernetes")]
 pub mod resources;

@@ -56,6 +56,7 @@ END
 }
 
 start_dns() {
+  if process_runs dns; then return; fi
   write_corefile
   dns_objects | kubectl_admin apply --server-side --field-manager cephbench-cluster -f - >>"$LOGS/kubectl.log"
   start_process dns "$STATE/bin/dns" -conf "$STATE/Corefile"

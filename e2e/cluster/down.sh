@@ -55,12 +55,11 @@ remove_state() {
 
 main() {
   [[ $(id -u) == 0 ]] || die "only root can end the cluster"
+  take_lock
   if [[ ! -d $STATE ]]; then
     echo "No cluster in $STATE." >&2
     return
   fi
-  exec 9>"$STATE.lock"
-  flock -w 900 9 || die "another up.sh or down.sh holds $STATE.lock"
   log_step "Ending the cluster in $STATE"
   mkdir -p "$STATE/run"
   stop_nodes
@@ -71,7 +70,6 @@ main() {
   unmount_below "$STATE"
   remove_cgroups
   remove_state
-  rm -f "$STATE.lock"
   log_done
 }
 

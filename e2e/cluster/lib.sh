@@ -40,12 +40,20 @@ local_cluster_wanted() {
 
 # kubectl_admin ARGS…: kubectl as the local cluster's administrator, whatever KUBECONFIG says.
 kubectl_admin() {
-  "$STATE/bin/kubectl" --kubeconfig "$ADMIN_KUBECONFIG" "$@"
+  "$STATE/bin/kubectl" --kubeconfig "$ADMIN_KUBECONFIG" --cache-dir "$STATE/kubectl-cache" "$@"
 }
 
 # load_image ARCHIVE…: makes images usable on every node.
 load_image() {
   "$CLUSTER_DIR/load-image.sh" "$@"
+}
+
+# take_lock: one up.sh or down.sh at a time for a cluster; held, as file 9, until the script ends.
+take_lock() {
+  local file=/run/lock/cephbench-cluster${STATE//\//-}.lock
+  mkdir -p /run/lock
+  exec 9>"$file"
+  flock -w 900 9 || die "another up.sh or down.sh holds $file"
 }
 
 # wait_until SECONDS WHAT COMMAND…: tries a command again and again; fails naming WHAT.
@@ -87,6 +95,10 @@ process_start_time() {
   [[ ${fields[0]} != Z ]] && echo "${fields[19]}"
 }
 
+process_runs() {
+  process_pid "$1" >/dev/null
+}
+
 # process_pid NAME: prints the pid when that process is alive, else fails.
 process_pid() {
   local pid started
@@ -104,7 +116,7 @@ record_process() {
 start_process() {
   local name=$1
   shift
-  if process_pid "$name" >/dev/null; then return; fi
+  if process_runs "$name"; then return; fi
   setsid "$@" </dev/null >>"$LOGS/$name.log" 2>&1 9>&- &
   record_process "$name" $!
 }
@@ -114,10 +126,10 @@ stop_process() {
   local name=$1 tries=$((${2:-5} * 10)) pid
   if pid=$(process_pid "$name"); then
     kill -TERM "$pid" 2>/dev/null || true
-    while ((tries-- > 0)) && process_pid "$name" >/dev/null; do sleep 0.1; done
-    if process_pid "$name" >/dev/null; then kill -KILL "$pid" 2>/dev/null || true; fi
+    while ((tries-- > 0)) && process_runs "$name"; do sleep 0.1; done
+    if process_runs "$name"; then kill -KILL "$pid" 2>/dev/null || true; fi
     for ((tries = 200; tries > 0; tries--)); do
-      process_pid "$name" >/dev/null || break
+      process_runs "$name" || break
       sleep 0.05
     done
     ((tries > 0)) || echo "left behind, does not end: $name, pid $pid" >&2
@@ -143,7 +155,7 @@ node_exec() {
 start_in_node() {
   local node=$1 name=$1-$2 entering pid init
   shift 2
-  if process_pid "$name" >/dev/null; then return; fi
+  if process_runs "$name"; then return; fi
   init=$(node_pid "$node") || die "$node is not running"
   setsid nsenter --target "$init" --mount --uts --ipc --net --pid -- "$@" </dev/null >>"$LOGS/$name.log" 2>&1 9>&- &
   entering=$!

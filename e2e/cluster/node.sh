@@ -4,20 +4,30 @@
 
 CONTAINERD_SOCKET=/run/containerd/containerd.sock
 
-# start_node_namespaces NODE: nothing when they are there.
-start_node_namespaces() {
+# start_node NODE: its namespaces and its wire; nothing when they are there. A start that was cut short is
+# completed.
+start_node() {
   local node=$1 own
   own=$(node_folder "$node")
-  if node_pid "$node" >/dev/null; then return; fi
   mkdir -p "$own"
-  rm -f "$own/ready" "$STATE/run/$node"-*.pid
+  if ! node_pid "$node" >/dev/null; then start_node_namespaces "$node" "$own"; fi
+  if [[ ! -e $own/connected ]]; then
+    connect_node "$node"
+    touch "$own/connected"
+  fi
+}
+
+start_node_namespaces() {
+  local node=$1 own=$2
+  # Of a start that was cut short there may be a process that holds namespaces already.
+  stop_node "$node"
+  rm -f "$own/ready" "$own/connected"
   setsid unshare --mount --uts --ipc --net --pid --fork --kill-child \
     "$CLUSTER_DIR/node-init.sh" "$node" </dev/null >>"$LOGS/$node.log" 2>&1 9>&- &
   local keeper=$!
   record_process "$node-namespaces" "$keeper"
   wait_until 10 "$node's namespaces" test -e "$own/ready"
   record_process "$node" "$(pgrep -P "$keeper")"
-  connect_node "$node"
 }
 
 # ptp, not bridge: each pod's packets are routed by the node, so that kube-proxy's rules see those between two
@@ -110,6 +120,7 @@ clientConnection: {kubeconfig: $PKI/kube-proxy.kubeconfig}
 hostnameOverride: $1
 clusterCIDR: $POD_CIDR
 mode: iptables
+nodePortAddresses: [primary]
 oomScoreAdj: 0
 conntrack: {maxPerCore: 0, min: 0}
 END
@@ -121,8 +132,10 @@ copy_seccomp_profiles() {
   cp "$CLUSTER_DIR"/seccomp/*.json "$1/var/lib/kubelet/seccomp/"
 }
 
+# Each of these leaves a running one and its configuration alone: kube-proxy ends when its file changes.
 start_containerd() {
   local node=$1 own
+  if process_runs "$node-containerd"; then return; fi
   own=$(node_folder "$node")
   write_network_plugin_config "$own" "$(node_pod_cidr "$node")"
   write_containerd_config "$own"
@@ -149,6 +162,7 @@ END
 
 start_kubelet() {
   local node=$1 own
+  if process_runs "$node-kubelet"; then return; fi
   own=$(node_folder "$node")
   make_node_cgroups "$node"
   copy_seccomp_profiles "$own"
@@ -159,6 +173,7 @@ start_kubelet() {
 
 start_kube_proxy() {
   local node=$1 own
+  if process_runs "$node-kube-proxy"; then return; fi
   own=$(node_folder "$node")
   write_kube_proxy_config "$node" "$own"
   start_in_node "$node" kube-proxy "$STATE/bin/kube-proxy" --config "$own/kube-proxy.yaml"

@@ -13,7 +13,6 @@ NEEDS=(
   etcd=etcd-server
   /usr/lib/cni/ptp=containernetworking-plugins
   iptables=iptables
-  conntrack=conntrack
   ip=iproute2
   mount=mount
   losetup=mount

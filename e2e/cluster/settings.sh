@@ -8,6 +8,9 @@ CLUSTER_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 CACHE=${CEPHBENCH_CACHE:-/var/cache/cephbench}
 STATE=${CEPHBENCH_STATE:-/var/lib/cephbench-cluster}
 LOGS=$STATE/log
+# What a cluster was started with holds until it ends, also for who sets only STATE.
+# shellcheck source=/dev/null
+[[ ! -e $STATE/settings ]] || . "$STATE/settings"
 ADMIN_KUBECONFIG=$STATE/kubeconfig
 
 NODES=(node1 node2 node3)

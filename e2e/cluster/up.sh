@@ -19,15 +19,18 @@ HERE=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=node.sh
 . "$HERE/node.sh"
 
-# One at a time: two that start the same cluster would meet halfway.
-take_lock() {
-  exec 9>"$STATE.lock"
-  flock -w 900 9 || die "another up.sh or down.sh holds $STATE.lock"
-}
-
 prepare_state() {
   mkdir -p "$LOGS" "$STATE/run" "$STATE/nodes"
   touch "$STATE/cephbench-cluster"
+  [[ -e $STATE/settings ]] || chosen_settings >"$STATE/settings"
+}
+
+# settings.sh reads them back, so that down.sh and the others meet this cluster and not one of other addresses.
+chosen_settings() {
+  local name
+  for name in "${!CEPHBENCH_@}"; do
+    case $name in *_NETWORK | *_PORT | *_BRIDGE | *_CACHE) printf '%s=%q\n' "$name" "${!name}" ;; esac
+  done
 }
 
 get_programs() {
@@ -44,7 +47,7 @@ for_each_node() {
 
 bring_up_nodes() {
   make_bridge
-  for_each_node start_node_namespaces
+  for_each_node start_node
   make_host_routes
   for_each_node start_containerd
   local node

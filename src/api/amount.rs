@@ -31,6 +31,9 @@ impl JsonSchema for Amount {
     }
 }
 
+/// How a [`Time`] is written, as far as a pattern can say it.
+pub(crate) const TIME_PATTERN: &str = "^([0-9]+(us|ms|s|m|h))+$";
+
 /// A length of time: whole numbers with units, largest first, such as `90s`, `1h30m`, `20ms`, `500us`.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
@@ -49,7 +52,7 @@ impl JsonSchema for Time {
         json_schema!({
             "type": "string",
             "maxLength": 32,
-            "pattern": "^([0-9]+(us|ms|s|m|h))+$",
+            "pattern": TIME_PATTERN,
         })
     }
 }

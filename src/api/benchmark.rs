@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{BenchmarkStatus, Clients, Gate, Kind, Time, Workload};
 
 /// Measures a Ceph cluster: disks and network under it, RADOS on top, and judges the figures by gates.
+#[expect(clippy::duplicated_attributes, reason = "each printer column has a type of its own")]
 #[derive(Clone, CustomResource, Debug, Deserialize, PartialEq, KubeSchema, Serialize)]
 #[kube(
     group = "cephbench.io",
@@ -16,6 +17,7 @@ use super::{BenchmarkStatus, Clients, Gate, Kind, Time, Workload};
     status = "BenchmarkStatus",
     shortname = "cb",
     derive = "PartialEq",
+    doc = "A benchmark of a Ceph cluster: what to measure, and what came of it.",
     printcolumn(name = "Phase", type_ = "string", json_path = ".status.phase"),
     printcolumn(name = "Progress", type_ = "string", json_path = ".status.progress.text"),
     printcolumn(name = "Run", type_ = "integer", json_path = ".status.run.number"),

@@ -28,6 +28,7 @@ pub struct Clients {
     /// Requests and limits of the bench container. Default: requests of 500m and 256Mi, no limit on CPU, memory limited to what the
     /// buffers need plus 256Mi.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "super::schema::resources")]
     pub resources: Option<ResourceRequirements>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
@@ -46,9 +47,9 @@ pub struct Clients {
 #[serde(rename_all = "camelCase")]
 pub enum NodeSelection {
     /// Nodes that carry all of these labels.
-    MatchLabels(BTreeMap<String, String>),
+    MatchLabels(#[schemars(schema_with = "super::schema::match_labels")] BTreeMap<String, String>),
     /// Nodes by their Kubernetes names.
-    Names(#[schemars(length(min = 1, max = 128))] Vec<String>),
+    Names(#[schemars(schema_with = "super::schema::node_names")] Vec<String>),
 }
 
 /// A Secret of type kubernetes.io/dockerconfigjson in the benchmark's namespace.

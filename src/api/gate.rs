@@ -14,12 +14,17 @@ pub enum Metric {
     Bandwidth,
     /// Operations per second, over all clients. `min: 2000`.
     Iops,
-    /// Latencies, over all operations of all clients. `max: 20ms`.
+    /// Mean latency, over all operations of all clients. `max: 20ms`.
     LatencyMean,
+    /// Half of the operations were as fast or faster.
     LatencyP50,
+    /// 95 % of the operations were as fast or faster.
     LatencyP95,
+    /// 99 % of the operations were as fast or faster.
     LatencyP99,
+    /// 99.9 % of the operations were as fast or faster.
     LatencyP999,
+    /// The slowest operation.
     LatencyMax,
     /// Operations that failed. `max: 0`.
     Errors,
@@ -47,12 +52,15 @@ pub struct Gate {
     pub object_size: Option<Amount>,
     /// Only points with this queue depth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1024))]
     pub queue_depth: Option<u32>,
     /// Only points with this number of jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 256))]
     pub jobs: Option<u32>,
     /// Only points with this number of streams.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 64))]
     pub streams: Option<u32>,
     /// Passes at or above. Bytes per second for bandwidth, a number for iops and errors, a time for latencies.
     #[serde(default, skip_serializing_if = "Option::is_none")]

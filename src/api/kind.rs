@@ -35,7 +35,8 @@ pub struct DiskFile {
     /// says which directories may be asked for.
     #[schemars(length(min = 1, max = 255), regex(pattern = "^/"))]
     pub directory: String,
-    /// Size of the file, per client: a multiple of 4096, at least one block per job.
+    /// Size of the file, per client: at least one block per job. Each job has its own part, as large for all, in whole blocks; what is
+    /// left over is not used, and the plan says so.
     pub size: Amount,
 }
 
@@ -63,7 +64,7 @@ pub struct Network {
     pub pattern: NetworkPattern,
     /// TCP connections at once between a pair, 1 to 64. Default: `[1]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 16), inner(range(min = 1, max = 64)))]
+    #[schemars(length(min = 1, max = 16), inner(range(min = 1, max = 64)))]
     pub streams: Vec<u32>,
 }
 
@@ -73,7 +74,7 @@ pub struct Rados {
     pub pool: RadosPool,
     /// Bytes of one object, 4Ki to 128Mi (Ceph's osd_max_object_size). Default: `[4Mi]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 16))]
+    #[schemars(length(min = 1, max = 16))]
     pub object_size: Vec<Amount>,
 }
 
@@ -84,7 +85,7 @@ pub enum RadosPool {
     /// A replicated pool made for the run, with a quota, and removed after it.
     Create(PoolCreate),
     /// An existing pool. The run works in a RADOS namespace of its own there, removes its objects, and never removes the pool.
-    Name(#[schemars(length(min = 1, max = 128))] String),
+    Name(#[schemars(schema_with = "super::schema::pool_name")] String),
 }
 
 #[derive(Clone, Debug, Deserialize, PartialEq, KubeSchema, Serialize)]

@@ -47,8 +47,11 @@ fn unobserved() -> i64 {
 pub enum Phase {
     /// Another run has the Ceph cluster.
     Queued,
+    /// Makes ready what the next test needs.
     Preparing,
+    /// Clients measure.
     Running,
+    /// Removes what the run made.
     Cleaning,
     /// Every test ran and every gate passed.
     Passed,

@@ -10,11 +10,13 @@ use super::{Amount, Time};
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Op {
-    /// One block after the other, from the start; starts over at the end.
+    /// Reads one block after the other, from the start; starts over at the end.
     Read,
+    /// Writes one block after the other, from the start; starts over at the end.
     Write,
-    /// Blocks drawn evenly over the whole target.
+    /// Reads blocks drawn evenly over the whole target.
     RandRead,
+    /// Writes blocks drawn evenly over the whole target.
     RandWrite,
 }
 
@@ -24,20 +26,20 @@ pub enum Op {
 pub struct Workload {
     /// Operations to measure, in this order. Default: `[write, read]` for rados, `[read]` for disk. Not for network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 8))]
+    #[schemars(length(min = 1, max = 8))]
     pub op: Vec<Op>,
     /// Bytes of one operation, such as `4Ki` or `1Mi`: multiples of 512, 512 to 64Mi. Default: `[4Mi]` for disk, the object size for
     /// rados, `[128Ki]` (the size of one send) for network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 32))]
+    #[schemars(length(min = 1, max = 32))]
     pub block_size: Vec<Amount>,
     /// Operations in flight per job, 1 to 1024. Default: `[16]`. Not for network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 32), inner(range(min = 1, max = 1024)))]
+    #[schemars(length(min = 1, max = 32), inner(range(min = 1, max = 1024)))]
     pub queue_depth: Vec<u32>,
     /// Threads per client, each with its own queue and, on disk, its own part of the file, 1 to 256. Default: `[1]`. Not for network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 32), inner(range(min = 1, max = 256)))]
+    #[schemars(length(min = 1, max = 32), inner(range(min = 1, max = 256)))]
     pub jobs: Vec<u32>,
     /// Time before measuring starts, load applied, nothing counted. Default: `spec.defaults.rampUp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,8 @@
 //! What an engine is to the runner: something that takes operations and gives back completions. Timing, ramp, depth and deadline are
 //! the runner's; an engine never looks at a clock.
 //!
-//! One engine value serves one job (one thread) of one client for one point.
+//! One engine value serves one job of one client for one point. The load makes and prepares it, on any thread; from the first submit to
+//! the finish it belongs to one thread, the job's.
 
 use std::time::Duration;
 
@@ -51,10 +52,25 @@ pub struct EngineError {
     pub cause: String,
 }
 
+impl EngineError {
+    pub fn new(act: impl Into<String>, cause: impl Into<String>) -> EngineError {
+        EngineError { act: act.into(), cause: cause.into() }
+    }
+}
+
+/// A block size as engines take it.
+pub fn check_block(block_size: u64) -> Result<u32, EngineError> {
+    u32::try_from(block_size)
+        .ok()
+        .filter(|block_size| *block_size > 0 && *block_size <= 1 << 30)
+        .ok_or_else(|| EngineError::new(format!("use blockSize {block_size}"), "1 to 1073741824 bytes are possible"))
+}
+
 pub trait Engine: Send {
     fn capabilities(&self) -> Capabilities;
 
-    /// Makes everything ready that must not be timed: buffers, registrations, a prefill.
+    /// Makes everything ready that must not be timed: buffers, registrations. Called by the load, once, before the engine goes to the
+    /// runner.
     fn prepare(&mut self, queue_depth: u32, block_size: u32) -> Result<(), EngineError>;
 
     /// Queues an operation. It may start at once or at the next [`Engine::reap`].

@@ -1,9 +1,8 @@
 //! Arguments only.
 
 use clap::{Parser, Subcommand};
-use kube::CustomResourceExt;
 
-use cephbench::api::CephBenchmark;
+use cephbench::api::crd_yaml;
 
 /// Kubernetes operator that benchmarks Ceph.
 #[derive(Parser)]
@@ -21,7 +20,7 @@ enum Command {
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
-        Command::Crd => print!("{}", serde_yaml_ng::to_string(&CephBenchmark::crd())?),
+        Command::Crd => print!("{}", crd_yaml()),
     }
     Ok(())
 }

@@ -5,6 +5,11 @@ use super::{PlannedKind, PlannedTest};
 use crate::api::Op;
 use crate::contract::Point;
 
+/// What a client writes for reads from RADOS that no write went before, if the point has no byte cap.
+pub const RADOS_PREFILL_BYTES: u64 = 1 << 30;
+/// Small objects take long to write: no more of them are made for reads.
+pub const RADOS_PREFILL_OBJECTS: u64 = 16_384;
+
 /// Upper bounds where there are any; over all points and rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
@@ -57,24 +62,26 @@ fn moved(test: &PlannedTest, clients: u64, chosen: impl Fn(Op) -> bool) -> Optio
     caps.into_iter().try_fold(0u64, |sum, cap| Some(sum.saturating_add(cap?)))
 }
 
-/// What is written for reads that no write went before, and what the objects of one point take at most: those of an earlier one are
-/// removed first. Each job begins one object more than its bytes fill.
+/// What is written for reads that no write of the same object size went before, and what the objects of one point take at most: a write
+/// removes those of the round before, another object size those of the last. Each job begins one object more than its bytes fill.
 fn rados(points: &[Point], clients: u64) -> (u64, u64) {
     let mut prefill = 0u64;
     let mut space = 0u64;
-    let mut written: Option<(u64, u32)> = None;
+    let mut there = None;
     for point in points {
         let object_size = point.object_size.unwrap_or(point.block_size);
-        let bytes = point.bytes.unwrap_or(RADOS_DEFAULT_BYTES);
-        let objects = bytes.saturating_add(object_size.saturating_mul(u64::from(point.jobs)));
-        let of_all = objects.saturating_mul(clients);
-        let this = (object_size, point.jobs);
         let writes = point.op.is_some_and(|op| matches!(op, Op::Write | Op::RandWrite));
-        if !writes && written != Some(this) {
-            prefill = prefill.saturating_add(of_all);
+        if writes {
+            let begun = object_size.saturating_mul(u64::from(point.jobs));
+            let bytes = point.bytes.unwrap_or(RADOS_DEFAULT_BYTES).saturating_add(begun);
+            space = space.max(bytes.saturating_mul(clients));
+        } else if there != Some(object_size) {
+            let objects = point.bytes.unwrap_or(RADOS_PREFILL_BYTES) / object_size.max(1);
+            let bytes = objects.clamp(1, RADOS_PREFILL_OBJECTS).saturating_mul(object_size).saturating_mul(clients);
+            prefill = prefill.saturating_add(bytes);
+            space = space.max(bytes);
         }
-        written = Some(this);
-        space = space.max(of_all);
+        there = Some(object_size);
     }
     (prefill, space)
 }
@@ -121,8 +128,12 @@ mod tests {
         assert_eq!(both.bytes_written_max, Some(2 * 2 * 4 * gib));
         assert_eq!(both.bytes_read_max, None);
         assert_eq!(both.space, 2 * (4 * gib + 4 * mib));
-        let reads = estimated("rados: {pool: {name: p}}, workload: {op: [read], bytes: 1Gi, rounds: 1, jobs: [2]}", 2);
-        assert_eq!(reads.bytes_written_max, Some(2 * (gib + 2 * 4 * mib)));
-        assert_eq!(reads.bytes_read_max, Some(2 * gib));
+        let reads = estimated("rados: {pool: {name: p}}, workload: {op: [read, randread], rounds: 1, jobs: [2]}", 2);
+        assert_eq!((reads.bytes_written_max, reads.bytes_read_max, reads.space), (Some(2 * gib), None, 2 * gib));
+        let rados = "rados: {pool: {name: p}, objectSize: [4Ki, 4Mi]}, workload: {op: [read], bytes: 8Mi, rounds: 1}";
+        let capped = estimated(rados, 2);
+        assert_eq!((capped.bytes_written_max, capped.bytes_read_max), (Some(2 * 2 * 8 * mib), Some(2 * 2 * 8 * mib)));
+        let small = estimated("rados: {pool: {name: p}, objectSize: [4Ki]}, workload: {op: [read]}", 1);
+        assert_eq!(small.space, 16_384 * 4096);
     }
 }

@@ -7,20 +7,33 @@ use crate::api::CephBenchmark;
 
 /// JSON, indented, with a line end.
 pub fn json(benchmark: &CephBenchmark) -> String {
-    let text = serde_json::to_string_pretty(&value(benchmark)).expect("a JSON value has text keys only");
-    text + "\n"
+    json_of(value(benchmark))
 }
 
 /// YAML, with a line end.
 pub fn yaml(benchmark: &CephBenchmark) -> String {
-    serde_yaml_ng::to_string(&value(benchmark)).expect("a JSON value is a YAML value")
+    yaml_of(value(benchmark))
+}
+
+/// As [`json`], of an object as an API server gave it: fields that this program does not know stay.
+pub fn json_of(object: Value) -> String {
+    let text = serde_json::to_string_pretty(&printed(object)).expect("a JSON value has text keys only");
+    text + "\n"
+}
+
+/// As [`yaml`], of an object as an API server gave it.
+pub fn yaml_of(object: Value) -> String {
+    serde_yaml_ng::to_string(&printed(object)).expect("a JSON value is a YAML value")
+}
+
+fn value(benchmark: &CephBenchmark) -> Value {
+    serde_json::to_value(benchmark).expect("the resource's types have text keys and finite numbers")
 }
 
 /// Without the server's book-keeping about who owns which field.
-fn value(benchmark: &CephBenchmark) -> Value {
-    let mut value = serde_json::to_value(benchmark).expect("the resource's types have text keys and finite numbers");
-    if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
+fn printed(mut object: Value) -> Value {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("managedFields");
     }
-    value
+    object
 }

@@ -4,8 +4,8 @@ mod columns;
 mod machine;
 mod table;
 
-pub use machine::{json, yaml};
-pub use table::table;
+pub use machine::{json, json_of, yaml, yaml_of};
+pub use table::{status_table, table};
 
 #[cfg(test)]
 mod tests;

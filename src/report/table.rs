@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
 use super::columns::columns;
 use crate::api::{
     BenchmarkStatus, CephBenchmark, ClusterStatus, GateStatus, RunStatus, TestStatus, ValidityVerdict, Verdict,
@@ -17,10 +19,15 @@ const MAX_REASONS: usize = 12;
 
 /// The whole of a benchmark's status as text, with a line end.
 pub fn table(benchmark: &CephBenchmark) -> String {
-    let Some(status) = &benchmark.status else {
-        return format!("{}: not looked at yet\n", title(benchmark));
+    status_table(&benchmark.metadata, benchmark.status.as_ref())
+}
+
+/// As [`table`], of a benchmark whose spec need not be understood.
+pub fn status_table(metadata: &ObjectMeta, status: Option<&BenchmarkStatus>) -> String {
+    let Some(status) = status else {
+        return format!("{}: not looked at yet\n", title(metadata));
     };
-    let mut text = header(benchmark, status);
+    let mut text = header(metadata, status);
     for test in &status.tests {
         text.push('\n');
         text.push_str(&test_text(test));
@@ -32,17 +39,17 @@ pub fn table(benchmark: &CephBenchmark) -> String {
     text
 }
 
-fn title(benchmark: &CephBenchmark) -> String {
-    let name = benchmark.metadata.name.as_deref().unwrap_or("benchmark");
-    match &benchmark.metadata.namespace {
+fn title(metadata: &ObjectMeta) -> String {
+    let name = metadata.name.as_deref().unwrap_or("benchmark");
+    match &metadata.namespace {
         Some(namespace) => format!("{namespace}/{name}"),
         None => name.to_owned(),
     }
 }
 
-fn header(benchmark: &CephBenchmark, status: &BenchmarkStatus) -> String {
+fn header(metadata: &ObjectMeta, status: &BenchmarkStatus) -> String {
     let phase = status.phase.map_or_else(|| "not begun".to_owned(), |phase| format!("{phase:?}"));
-    let mut text = format!("{}: {phase}\n", title(benchmark));
+    let mut text = format!("{}: {phase}\n", title(metadata));
     if let Some(message) = &status.message {
         text.push_str(&format!("  {message}\n"));
     }

@@ -37,6 +37,19 @@ pub fn digest(report: &Report, test: &PlannedTest) -> TestStatus {
     }
 }
 
+/// A test without a report: one that waits, runs, was skipped, or could not begin.
+pub fn unmeasured(name: &str, phase: TestPhase, message: Option<String>) -> TestStatus {
+    TestStatus {
+        name: name.to_owned(),
+        phase,
+        message,
+        summary: None,
+        engine: None,
+        points: Vec::new(),
+        points_omitted: None,
+    }
+}
+
 fn is_whole(point: &PointReport) -> bool {
     !point.rounds.is_empty() && point.rounds.len() == point.point.rounds as usize
 }

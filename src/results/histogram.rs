@@ -15,6 +15,8 @@ const MAX_DIGITS: u32 = 3;
 const MAX_TEXT: usize = 512 << 10;
 /// The most that a text may inflate to.
 const MAX_INFLATED: u64 = 2 << 20;
+/// The most operations in one histogram: years of any bench. Sums of such histograms stay within 64 bits.
+const MAX_COUNT: u64 = 1 << 48;
 const COMPRESSED_COOKIE: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
 /// Both headers of the format: cookie and length, and then, inflated, cookie, length, offset, digits, lowest, highest, ratio.
 const OUTER_HEADER: usize = 8;
@@ -31,6 +33,8 @@ pub enum HistogramError {
     Malformed(String),
     #[error("a histogram of {0} significant digits, {MAX_DIGITS} are the most")]
     TooPrecise(u32),
+    #[error("a histogram of {0} operations, {MAX_COUNT} are the most")]
+    TooMany(u64),
 }
 
 /// Reads a histogram.
@@ -40,7 +44,13 @@ pub fn decode(text: &str) -> Result<Histogram<u64>, HistogramError> {
     }
     let compressed = STANDARD.decode(text).map_err(|error| HistogramError::NotBase64(error.to_string()))?;
     let plain = inflate(&compressed)?;
-    Deserializer::new().deserialize(&mut plain.as_slice()).map_err(|error| HistogramError::Malformed(error.to_string()))
+    let histogram: Histogram<u64> = Deserializer::new()
+        .deserialize(&mut plain.as_slice())
+        .map_err(|error| HistogramError::Malformed(error.to_string()))?;
+    if histogram.len() > MAX_COUNT {
+        return Err(HistogramError::TooMany(histogram.len()));
+    }
+    Ok(histogram)
 }
 
 /// Writes a histogram.
@@ -114,6 +124,14 @@ mod tests {
             assert!(decode(&STANDARD.encode(&whole[..length])).is_err(), "cut at {length} of {}", whole.len());
         }
         assert_eq!(decode(&"A".repeat(MAX_TEXT + 4)), Err(HistogramError::TooLong(MAX_TEXT + 4)));
+    }
+
+    #[test]
+    fn counts_that_no_bench_reaches_are_refused() {
+        let mut histogram = recorded(&[]);
+        histogram.record_n(5, u64::MAX >> 1).expect("within bounds");
+        histogram.record_n(5_000_000, u64::MAX >> 1).expect("within bounds");
+        assert_eq!(decode(&encode(&histogram)), Err(HistogramError::TooMany(u64::MAX - 1)));
     }
 
     #[test]

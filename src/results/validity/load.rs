@@ -1,6 +1,7 @@
 //! Whether the load was what it was meant to be: clients together, and none of them the limit.
 
 use super::{Evidence, Reason};
+use crate::api::Op;
 use crate::contract::{ClientRound, RoundReport};
 
 /// Clients may begin this share of the window apart, in percent.
@@ -51,4 +52,13 @@ pub(super) fn client_bound(evidence: &Evidence) -> Vec<Reason> {
         .map(|(client, share)| Reason::ClientBound { client, share, threads })
         .into_iter()
         .collect()
+}
+
+/// Sequential reads that began again at the start.
+pub(super) fn read_again(evidence: &Evidence) -> Vec<Reason> {
+    let wraps = evidence.rounds.iter().flat_map(|round| round.clients.iter().map(|client| client.wraps)).max();
+    match wraps.filter(|_| evidence.point.op == Some(Op::Read)) {
+        None | Some(0) => Vec::new(),
+        Some(times) => vec![Reason::DataReadAgain { times }],
+    }
 }

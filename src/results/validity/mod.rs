@@ -37,7 +37,7 @@ use crate::api::{Validity, ValidityReason, ValidityVerdict};
 type Check = fn(&Evidence) -> Vec<Reason>;
 
 /// In the order in which reasons are listed: what weighs most first.
-const CHECKS: [Check; 15] = [
+const CHECKS: [Check; 16] = [
     completeness::rounds,
     completeness::stopped_by_errors,
     completeness::clients,
@@ -53,6 +53,7 @@ const CHECKS: [Check; 15] = [
     load::together,
     load::client_bound,
     counts::too_few,
+    load::read_again,
 ];
 
 /// Everything that speaks against the figure of one point, and the verdict: that of the weightiest reason.

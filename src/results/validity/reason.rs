@@ -80,6 +80,10 @@ pub enum Reason {
         ops: u64,
         lacking: Vec<(&'static str, u64)>,
     },
+    /// A sequential read that reached the end and began again: worth knowing, for a cache may have served the rest.
+    DataReadAgain {
+        times: u64,
+    },
     /// Worth knowing; nothing against the figure.
     Note(String),
 }
@@ -102,6 +106,7 @@ impl Reason {
             Reason::ClientsUneven { .. } => "ClientsUneven",
             Reason::ClientBound { .. } => "ClientBound",
             Reason::TooFewOps { .. } => "TooFewOps",
+            Reason::DataReadAgain { .. } => "DataReadAgain",
             Reason::Note(_) => "Note",
         }
     }
@@ -126,7 +131,7 @@ impl Reason {
             | Reason::ClientsUneven { .. }
             | Reason::ClientBound { .. }
             | Reason::TooFewOps { .. } => ValidityVerdict::Suspect,
-            Reason::Note(_) => ValidityVerdict::Valid,
+            Reason::DataReadAgain { .. } | Reason::Note(_) => ValidityVerdict::Valid,
         }
     }
 }
@@ -194,6 +199,9 @@ impl fmt::Display for Reason {
                 let verb = if lacking.len() == 1 { "is" } else { "are" };
                 let names = names.join(", ");
                 write!(f, "{names} of {} operations: {} {verb} needed", grouped(*ops), needed.join(", "))
+            }
+            Reason::DataReadAgain { times } => {
+                write!(f, "data were read again: a job began again at its start {times} times in a round")
             }
             Reason::Note(text) => f.write_str(text),
         }

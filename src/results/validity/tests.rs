@@ -213,3 +213,14 @@ fn a_note_is_listed_and_changes_nothing() {
     let validity = judge_point(&evidence);
     assert_eq!((validity.verdict, message(&validity, "Note")), (ValidityVerdict::Valid, "data were read again"));
 }
+
+/// Case A10: a sequential read that wraps says so.
+#[test]
+fn data_that_were_read_again_are_named() {
+    let mut round = sound();
+    round.read = round.write.take();
+    round.clients[0].wraps = 3;
+    let validity = judged(&point(Op::Read, 10), &[round.clone()]);
+    assert_eq!((validity.verdict, codes(&validity)), (ValidityVerdict::Valid, vec!["DataReadAgain"]));
+    assert_eq!(judged(&point(Op::RandRead, 10), &[round]).reasons, []);
+}

@@ -23,7 +23,7 @@ fn silence_means_the_documented_defaults() {
         bytes: None,
         rounds: 3,
     };
-    assert_eq!(plan.tests[0].points, [base.clone()]);
+    assert_eq!(plan.tests[0].points, std::slice::from_ref(&base));
     assert_eq!(plan.tests[0].clients.per_node, 1);
     let link = Some(Link { source: 0, target: 1, streams: 1 });
     assert_eq!(plan.tests[1].points, [Point { op: None, block_size: 128 << 10, queue_depth: 1, link, ..base.clone() }]);

@@ -3,6 +3,20 @@
 //! A [`Task`] goes to each client of a test. The clients' conductor merges what all of them measured into one [`Report`].
 //! Times are whole microseconds or nanoseconds and say so in their names; sizes are bytes.
 
+mod agent;
+mod cluster;
+pub(crate) mod fit;
+mod log;
+
+pub use agent::{
+    AgentOutcome, CLEANUP_GRACE_SECONDS, EXIT_FAILED, EXIT_STOPPED, POD_IP_ENV, POD_UID_ENV, TERMINATION_FILE_ENV,
+    Termination, conductor_port, first_line,
+};
+pub use cluster::{ClusterFacts, HealthCheck, PgState, PoolFacts};
+pub use log::{
+    Decoded, LOG_VERSION, LogError, MAX_COMPRESSED, MAX_LINE, Packed, decode_log, pack, report_lines, unpack,
+};
+
 use serde::{Deserialize, Serialize};
 
 use crate::api::Op;
@@ -65,7 +79,11 @@ pub struct DeviceTarget {
 /// The points name source and target by client index.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NetworkTarget {}
+pub struct NetworkTarget {
+    /// Allows both ends of a link to be one machine. The traffic then crosses no network, and the report says so: local runs only.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub loopback: bool,
+}
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -257,6 +275,13 @@ pub struct ClientRound {
     pub errors: u64,
     pub elapsed_micros: u64,
     pub cpu_micros: u64,
-    /// Largest number of operations in flight at once, seen by the bench.
+    /// Largest number of operations in flight at once, seen by the bench; each job's own, added.
     pub depth_seen: u32,
+    /// How often sequential work started over, in the job where it did most often: what was touched since, had been touched before.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub wraps: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

@@ -1,0 +1,57 @@
+//! Bytes over TCP from one client to another. The receiver counts: what it read within its window is the figure, and what the sender
+//! handed to its kernel is held against it. No operations of a known latency, so no histogram.
+//!
+//! A link's bytes stand under `write`, the direction seen from its source. The receiver's window begins a ramp after the first byte came;
+//! the sender goes on for a moment beyond its own time, so that the receiver's window is always full.
+
+mod receiver;
+mod sender;
+
+use std::io;
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+pub use receiver::Receiver;
+pub use sender::{Sender, Sent};
+
+use super::engine::EngineError;
+use crate::contract::{ClientRound, EndedBy, RoundReport};
+
+/// What a new data connection sends: its stream's number and the proof for it.
+const INTRODUCTION: usize = 4 + 32;
+/// What the receiver answers to one that it takes.
+const TAKEN: u8 = 1;
+/// How long a new data connection may take to say who it is.
+const GREETING: Duration = Duration::from_secs(5);
+/// How long a blocked stream may go without looking whether the round was cancelled.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// CPU time of this thread. Both ends may live in one process, so the process's would count twice.
+fn thread_cpu() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+fn failed(act: impl Into<String>, cause: &io::Error) -> EngineError {
+    EngineError::new(act, super::errno::io_text(cause))
+}
+
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
+}
+
+/// One end's part of a round, without directions.
+fn end_report(client: ClientRound, ended_by: EndedBy) -> RoundReport {
+    RoundReport {
+        elapsed_micros: client.elapsed_micros,
+        ended_by,
+        seconds_per_sample: 1,
+        cpu_micros: client.cpu_micros,
+        clients: vec![client],
+        ..RoundReport::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;
