@@ -190,7 +190,7 @@ mod tests {
     }
 
     fn now() -> Time {
-        Time(k8s_openapi::jiff::Timestamp::UNIX_EPOCH)
+        Time(k8s_openapi::jiff::Timestamp::from_second(0).expect("within range"))
     }
 
     #[test]
