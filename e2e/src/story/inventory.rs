@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use futures::future::try_join_all;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{ConfigMap, PersistentVolumeClaim, Pod, Secret};
@@ -11,9 +12,8 @@ use k8s_openapi::api::networking::v1::NetworkPolicy;
 use kube::api::{Api, DynamicObject, ListParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::{Resource, ResourceExt};
-use serde_json::Value;
 
-use super::{Cluster, NODES, Node};
+use super::{Cluster, NAMESPACE, NODES, Node};
 
 /// Things as `namespace/Kind/name`, `ceph/pool/name`, `node/path`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,16 +22,10 @@ pub struct Inventory(BTreeSet<String>);
 impl Inventory {
     pub async fn take(cluster: &Cluster, namespaces: &[&str]) -> Result<Self> {
         let mut found = BTreeSet::new();
-        for namespace in namespaces {
-            found.extend(objects(cluster, namespace).await?);
-        }
-        found.extend(in_ceph(cluster).await?);
-        for node in NODES {
-            let node = Node::new(cluster, node);
-            let script = "find /var/tmp /tmp/cephbench -mindepth 1 2>/dev/null; true";
-            let files = node.run(&["sh", "-c", script]).await?;
-            found.extend(files.lines().map(|path| format!("{}{path}", node.name)));
-        }
+        let objects = try_join_all(namespaces.iter().map(|namespace| objects(cluster, namespace)));
+        let files = try_join_all(NODES.map(|node| files(cluster, node)));
+        let (objects, files, in_ceph) = tokio::try_join!(objects, files, in_ceph(cluster))?;
+        found.extend(objects.into_iter().chain(files).flatten().chain(in_ceph));
         Ok(Self(found))
     }
 
@@ -39,6 +33,13 @@ impl Inventory {
     pub fn added_since(&self, before: &Self) -> Vec<String> {
         self.0.difference(&before.0).cloned().collect()
     }
+}
+
+/// What lies where disk tests may work.
+async fn files(cluster: &Cluster, node: &str) -> Result<Vec<String>> {
+    let script = "find /var/tmp /tmp/cephbench -mindepth 1 2>/dev/null; true";
+    let files = Node::new(cluster, node).run(&["sh", "-c", script]).await?;
+    Ok(files.lines().map(|path| format!("{node}{path}")).collect())
 }
 
 /// Names of all objects of a kind in a namespace that carry this label selector.
@@ -86,34 +87,18 @@ async fn held_leases(cluster: &Cluster, namespace: &str) -> Result<Vec<String>> 
         .collect())
 }
 
+/// Pools, rules, users, and where objects are in the pools: outside of the monitors' own pool, objects in a RADOS namespace are a run's, and
+/// a story's own pool holds what the story put there.
 async fn in_ceph(cluster: &Cluster) -> Result<Vec<String>> {
-    let lines = async |command: &[&str]| -> Result<Vec<String>> {
-        Ok(cluster.ceph(command).await?.lines().map(str::to_owned).collect())
-    };
-    let mut found = Vec::new();
-    found.extend(lines(&["ceph", "osd", "pool", "ls"]).await?.iter().map(|name| format!("ceph/pool/{name}")));
-    found.extend(lines(&["ceph", "osd", "crush", "rule", "ls"]).await?.iter().map(|name| format!("ceph/rule/{name}")));
-    let users = cluster.ceph_json(&["ceph", "auth", "ls"]).await?;
-    let users = users["auth_dump"].as_array().context("ceph auth ls lists users")?;
-    found.extend(users.iter().filter_map(|user| user["entity"].as_str()).map(|name| format!("ceph/user/{name}")));
-    found.extend(objects_in_namespaces(cluster).await?);
-    Ok(found)
-}
-
-/// RADOS namespaces that hold objects: what a run in an existing pool works in.
-async fn objects_in_namespaces(cluster: &Cluster) -> Result<Vec<String>> {
-    let mut found = BTreeSet::new();
-    for pool in cluster.ceph(&["ceph", "osd", "pool", "ls"]).await?.lines() {
-        // A pool may go meanwhile.
-        let Ok(objects) = cluster.ceph_json(&["rados", "ls", "--all", "--pool", pool]).await else { continue };
-        for object in objects.as_array().into_iter().flatten() {
-            let namespace = object["namespace"].as_str().unwrap_or_default();
-            if !namespace.is_empty() {
-                found.insert(format!("ceph/namespace/{pool}/{namespace}"));
-            } else if object["name"] != Value::Null && pool.starts_with("story-") {
-                found.insert(format!("ceph/object/{pool}/{}", object["name"]));
-            }
-        }
-    }
-    Ok(found.into_iter().collect())
+    const LOOK: &str = "
+        set -e
+        ceph osd pool ls | sed 's,^,ceph/pool/,'
+        ceph osd crush rule ls | sed 's,^,ceph/rule/,'
+        ceph auth ls 2>/dev/null | sed -n 's,^\\([a-z-]*\\.[^ ]*\\)$,ceph/user/\\1,p'
+        for pool in $(ceph osd pool ls); do
+          [ $pool = .mgr ] || rados --pool $pool ls --all 2>/dev/null | cut -f 1 | sort -u | sed -n \"s,^\\(..*\\),ceph/namespace/$pool/\\1,p\"
+        done";
+    let text =
+        cluster.kubectl(&["-n", NAMESPACE, "exec", "deployment/rook-ceph-operator", "--", "sh", "-c", LOOK]).await?;
+    Ok(text.lines().map(str::to_owned).collect())
 }
