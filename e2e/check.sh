@@ -32,9 +32,9 @@ check_chart() {
   helm=$(e2e/cluster/binaries.sh)/helm
   "$helm" lint --quiet --strict charts/cephbench
   local rendered
-  rendered=$("$helm" template cephbench charts/cephbench --namespace cephbench-system)
+  rendered=$("$helm" template cephbench charts/cephbench --kube-version 1.34.0 --namespace cephbench-system)
   grep -q 'helm.sh/resource-policy: keep' <<<"$rendered" || { echo "the chart's CRD would be removed on uninstall" >&2; return 1; }
-  if "$helm" template cephbench charts/cephbench --set policy.devices=Write >/dev/null 2>&1; then
+  if "$helm" template cephbench charts/cephbench --kube-version 1.34.0 --set policy.devices=Write >/dev/null 2>&1; then
     echo "the chart takes a value that its schema should refuse: policy.devices=Write" >&2
     return 1
   fi
