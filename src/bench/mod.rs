@@ -10,6 +10,7 @@ pub mod engines;
 pub mod errno;
 mod job;
 pub mod load;
+pub mod local;
 pub mod network;
 pub mod null;
 pub mod pattern;

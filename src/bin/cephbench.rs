@@ -1,17 +1,24 @@
 //! Arguments only.
 
-use std::io;
+use std::io::{self, Write};
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use cephbench::bench::agent;
+use cephbench::api::CephBenchmark;
+use cephbench::bench::{agent, local};
 use cephbench::contract::{EXIT_FAILED, POD_IP_ENV, POD_UID_ENV, TERMINATION_FILE_ENV};
+use cephbench::plan::{Problem, parse, validate};
+use cephbench::report;
+use cephbench::results::exit_code;
 use cephbench::sys::signals::stop_on_signals;
+
+/// What can't be read or run: the same as for phase Error.
+const EXIT_ERROR: u8 = 2;
 
 /// Measures disks, networks and Ceph.
 #[derive(Parser)]
@@ -23,9 +30,47 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Run a benchmark on this machine, without Kubernetes.
+    Run(LocalRun),
+    /// Show points, time, bytes and space of a benchmark. Nothing runs.
+    Plan {
+        /// File with a CephBenchmark, or - for standard input.
+        #[arg(short, long)]
+        file: PathBuf,
+        /// Clients of each test: in a cluster, nodes times clients.perNode.
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        clients: u32,
+    },
     /// What the containers of a pod run.
     #[command(subcommand)]
     Agent(Agent),
+}
+
+#[derive(Args)]
+struct LocalRun {
+    /// File with a CephBenchmark, or - for standard input.
+    #[arg(short, long)]
+    file: PathBuf,
+    /// What to print on standard output.
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    output: Format,
+    /// Ceph's configuration, for rados tests.
+    #[arg(long, default_value = "/etc/ceph/ceph.conf")]
+    conf: PathBuf,
+    /// CephX user without `client.`, for rados tests.
+    #[arg(long, default_value = "admin")]
+    user: String,
+    /// The user's keyring, its name ending in `keyring`, or a file with its key alone [default: /etc/ceph/ceph.client.USER.keyring].
+    #[arg(long)]
+    keyring: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Table,
+    /// The whole object: apiVersion, kind, metadata, spec, status.
+    Json,
+    Yaml,
 }
 
 #[derive(Subcommand)]
@@ -73,8 +118,27 @@ struct AgentRun {
     termination_log: Option<PathBuf>,
 }
 
-fn main() -> anyhow::Result<ExitCode> {
-    match Arguments::parse().command {
+fn main() -> ExitCode {
+    run(Arguments::parse().command).unwrap_or_else(|error| {
+        eprintln!("cephbench: {error:#}");
+        EXIT_ERROR.into()
+    })
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Run(arguments) => local_run(arguments),
+        Command::Plan { file, clients } => {
+            let Some(benchmark) = read(&file)? else { return Ok(EXIT_ERROR.into()) };
+            match validate(&benchmark.spec) {
+                Ok(validated) => print!("{}", local::estimate_text(&validated, clients)),
+                Err(problems) => {
+                    tell(&problems);
+                    return Ok(EXIT_ERROR.into());
+                }
+            }
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Agent(Agent::Run(arguments)) => agent_run(arguments),
         Command::Agent(Agent::Report { dir, timeout }) => {
             let stop = stop_on_signals().context("catch signals")?;
@@ -92,6 +156,51 @@ fn main() -> anyhow::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
     }
+}
+
+/// `None` when it is no benchmark; what is wrong was told.
+fn read(file: &Path) -> anyhow::Result<Option<CephBenchmark>> {
+    let text = if file == Path::new("-") {
+        io::read_to_string(io::stdin()).context("read standard input")?
+    } else {
+        std::fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?
+    };
+    Ok(parse(&text).inspect_err(|problems| tell(problems)).ok())
+}
+
+fn tell(problems: &[Problem]) {
+    for problem in problems {
+        eprintln!("{problem}");
+    }
+}
+
+fn local_run(arguments: LocalRun) -> anyhow::Result<ExitCode> {
+    let LocalRun { file, output, conf, user, keyring } = arguments;
+    let Some(mut benchmark) = read(&file)? else { return Ok(EXIT_ERROR.into()) };
+    let keyring = keyring.unwrap_or_else(|| format!("/etc/ceph/ceph.client.{user}.keyring").into());
+    let status = match local::check(&benchmark) {
+        Ok(validated) => {
+            let stop = stop_on_signals().context("catch signals")?;
+            let ceph = local::CephAccess { conf, user, keyring };
+            let mut bar = local::Bar::new(local::seconds(validated.plan.tests.iter()));
+            let status = local::run(&benchmark, &validated, &ceph, stop, &mut bar);
+            bar.finish();
+            status
+        }
+        Err(problems) => {
+            tell(&problems);
+            local::refused(&benchmark, &problems)
+        }
+    };
+    let exit = status.phase.and_then(exit_code).unwrap_or(EXIT_ERROR);
+    benchmark.status = Some(status);
+    let text = match output {
+        Format::Table => report::table(&benchmark),
+        Format::Json => report::json(&benchmark),
+        Format::Yaml => report::yaml(&benchmark),
+    };
+    io::stdout().write_all(text.as_bytes()).context("print the result")?;
+    Ok(exit.into())
 }
 
 fn agent_run(arguments: AgentRun) -> anyhow::Result<ExitCode> {

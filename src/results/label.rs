@@ -38,6 +38,6 @@ pub fn point_text(point: &PointStatus) -> String {
     parts.join(", ")
 }
 
-fn counted(count: i64, what: &str) -> String {
+pub fn counted(count: i64, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

@@ -28,7 +28,7 @@ mod whole;
 pub use digest::{digest, unmeasured};
 pub use gates::judge;
 pub use histogram::{HistogramError, decode as decode_histogram, encode as encode_histogram};
-pub use label::{op_text, point_text};
+pub use label::{counted, op_text, point_text};
 pub use merge::{MergeError, merge_clients};
 pub use outcome::{Standing, cause_of, conditions, exit_code, phase_of};
 pub use series::{MAX_SAMPLES, thin};

@@ -168,6 +168,6 @@ fn leave_termination_message(options: &RunOptions, message: &Termination) {
         None => return,
     };
     if let Err(error) = fs::write(path, message.to_json()) {
-        eprintln!("write the termination message to {}: {error}", path.display());
+        say(&format!("write the termination message to {}: {error}", path.display()));
     }
 }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::events::{Event, Line, Place};
 use crate::bench::protocol::Doing;
-use crate::contract::Point;
-use crate::results::op_text;
-use crate::units::{bandwidth_text, bytes_text};
+use crate::contract::{Point, RoundReport};
+use crate::results::{counted, op_text};
+use crate::units::{bandwidth_text, bytes_text, link_text};
 
 const HEADER: &str = "  sec  in flight   started  finished  avg MiB/s  cur MiB/s  last lat(s)  avg lat(s)";
 /// The header comes again after so many lines.
@@ -59,13 +59,13 @@ pub fn text_of(event: &Event) -> Option<String> {
     Some(match event {
         Event::Registered { client, node, clients } => format!("client {client} of {clients} is here, on {node}"),
         Event::Saying { client, node, text } => format!("client {client} on {node}: {text}"),
-        Event::Preparing(place) => format!("{}: preparing", place_text(place)),
+        Event::Preparing(place) => format!("{}: preparing", place.text()),
         Event::Started(place) => {
             let Point { ramp_up_micros, duration_micros, .. } = place.point;
             let seconds = |micros: &u64| *micros as f64 / 1e6;
             format!(
                 "{}: {} s ramp, {} s measured\n{HEADER}",
-                place_text(place),
+                place.text(),
                 seconds(ramp_up_micros),
                 seconds(duration_micros)
             )
@@ -73,29 +73,42 @@ pub fn text_of(event: &Event) -> Option<String> {
         Event::Second(line) if line.second % HEADER_EVERY == 0 => format!("{}\n{HEADER}", line.text()),
         Event::Second(line) => line.text(),
         Event::Done { place, round } => {
-            let directions = [("read", &round.read), ("write", &round.write)];
-            let figures = directions.into_iter().filter_map(|(name, direction)| {
-                let direction = direction.as_ref()?;
-                let seconds = (round.elapsed_micros as f64 / 1e6).max(1e-6);
-                let rate = bandwidth_text(direction.bytes as f64 / seconds);
-                Some(format!("{name} {rate}, {:.0} ops/s", direction.ops as f64 / seconds))
-            });
-            format!("{}: {}", place_text(place), figures.collect::<Vec<_>>().join("; "))
+            format!("{}: {}", place.text(), figures(place.point, round))
         }
         Event::CleaningUp => "cleaning up".into(),
         Event::NotCleaned { client, node, problem } => format!("client {client} on {node}: not cleaned up: {problem}"),
     })
 }
 
-fn place_text(place: &Place) -> String {
-    let Place { point, index, points, round } = place;
-    let what = match (point.op, point.link) {
-        (_, Some(link)) => format!("client {} to client {}, {} streams", link.source, link.target, link.streams),
-        (Some(op), None) => format!("{} depth {} jobs {}", op_text(op), point.queue_depth, point.jobs),
-        (None, None) => "nothing".into(),
-    };
-    let block = bytes_text(point.block_size);
-    format!("point {} of {points}, round {} of {}: {what} {block}", index + 1, round + 1, point.rounds)
+fn figures(point: &Point, round: &RoundReport) -> String {
+    let seconds = (round.elapsed_micros as f64 / 1e6).max(1e-6);
+    let directions = [("read", &round.read), ("write", &round.write)];
+    let figures = directions.into_iter().filter_map(|(name, direction)| {
+        let direction = direction.as_ref()?;
+        let rate = direction.bytes as f64 / seconds;
+        Some(match point.link {
+            Some(_) => link_text(rate),
+            None => format!("{name} {}, {:.0} ops/s", bandwidth_text(rate), direction.ops as f64 / seconds),
+        })
+    });
+    figures.collect::<Vec<_>>().join("; ")
+}
+
+impl Place<'_> {
+    /// Such as `point 1 of 4, round 2 of 3: randread depth 32 jobs 1 4 KiB`.
+    pub fn text(&self) -> String {
+        let Place { point, index, points, round } = self;
+        let what = match (point.op, point.link) {
+            (_, Some(link)) => {
+                let streams = counted(link.streams.into(), "stream");
+                format!("client {} to client {}, {streams}", link.source, link.target)
+            }
+            (Some(op), None) => format!("{} depth {} jobs {}", op_text(op), point.queue_depth, point.jobs),
+            (None, None) => "nothing".into(),
+        };
+        let block = bytes_text(point.block_size);
+        format!("point {} of {points}, round {} of {}: {what} {block}", index + 1, round + 1, point.rounds)
+    }
 }
 
 #[cfg(test)]
