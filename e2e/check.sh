@@ -50,7 +50,8 @@ cargo clippy --no-default-features --bin cephbench --locked --quiet -- --deny wa
 step "docs"
 RUSTDOCFLAGS="--deny warnings" cargo doc --workspace --no-deps --locked --quiet
 step "unit and black-box tests"
-cargo test --workspace --exclude e2e --locked
+# Those against a real Ceph are e2e/ceph/test.sh's.
+CEPHBENCH_TEST_CEPH_CONF=none cargo test --workspace --exclude e2e --locked
 cargo test --package e2e --lib --bins --test rook_shapes --locked
 step "generated files"
 check_generated

@@ -1,9 +1,6 @@
 //! A load: what one client of one test works on, from the first preparation to the last clean-up. It hands the runner one engine per job
 //! for each round and keeps what outlives a round: the file, the connection, the objects written.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
 use super::engine::{Engine, EngineError};
 use crate::contract::Point;
 
@@ -20,9 +17,6 @@ pub trait Load: Send {
 
     /// Notes on the whole client, for the report.
     fn notes(&self) -> Vec<String>;
-
-    /// Hands over a flag that is set when the work is to end early. Called before the first round; what can take long looks at it.
-    fn watch(&mut self, _cancel: Arc<AtomicBool>) {}
 
     /// Makes all ready that must not be timed for this round of this point: prefill, removal of earlier objects, buffers, connections.
     /// `round` counts from 0. Long work tells `say` what it does, for progress lines.

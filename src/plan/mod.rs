@@ -1,9 +1,13 @@
 //! From a spec to what will be measured: validate, expand the sweeps, and decide a run's next step. Pure.
 
+pub mod decide;
 mod estimate;
 mod expand;
+pub mod frozen;
 mod hash;
 mod parse;
+pub mod policy;
+pub mod preflight;
 mod problem;
 mod types;
 mod validate;

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::slice::from_ref;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use cephbench::api::Op;
-use cephbench::bench::rados;
+use cephbench::bench::{rados, stop};
 use cephbench::contract::{EndedBy, Point, RadosTarget};
 
 use crate::bench::{KIB, MIB, OP_TIMEOUT_SECONDS, open, point, round, target, task};
@@ -122,13 +122,13 @@ pub fn a_quota_is_an_error_and_not_a_wait(ceph: &Ceph) {
     let target = target(ceph, "bench-quota", &key, &pool.name, "");
     ceph.ceph(&format!("osd pool set-quota {} max_bytes {}", pool.name, 4 * MIB));
     let write = Point { duration_micros: 60_000_000, ..point(Op::Write, 256 * KIB, 256 * KIB) };
-    let mut load = open(&task(&target, &[write.clone()]), &target).expect("opens");
+    let mut load = open(&task(&target, from_ref(&write)), &target).expect("opens");
     let (report, _) = round(&mut *load, &write);
     assert_eq!(report.ended_by, EndedBy::Errors);
     assert!(report.elapsed_micros < 60_000_000, "ended by the quota, which the manager notices after some seconds");
     assert_eq!(report.errors.len(), 1);
     assert_eq!(report.errors[0].message, "write: Disk quota exceeded (EDQUOT)");
-    let flags = ceph.ceph(&format!("osd pool ls detail"));
+    let flags = ceph.ceph("osd pool ls detail");
     assert!(flags.contains("full_quota"), "Ceph itself says so: {flags}");
     let (error, took) = refused(&target);
     assert!(error.ends_with(&format!("pool {} is at its quota", pool.name)), "{error}");
@@ -143,7 +143,7 @@ pub fn a_frozen_osd_gives_errors_and_no_hang(ceph: &Ceph) {
     let key = ceph.user("bench-frozen", &["mon", "allow r", "osd", &format!("allow rw pool={}", pool.name)]);
     let target = target(ceph, "bench-frozen", &key, &pool.name, "");
     let write = Point { duration_micros: 10_000_000, ..point(Op::Write, 64 * KIB, 64 * KIB) };
-    let mut load = open(&task(&target, &[write.clone()]), &target).expect("opens");
+    let mut load = open(&task(&target, from_ref(&write)), &target).expect("opens");
     let thaw = Thaw(ceph.clone(), 0);
     let freezer = ceph.clone();
     let frozen = std::thread::spawn(move || {
@@ -184,7 +184,7 @@ pub fn a_clean_up_that_cannot_says_so(ceph: &Ceph) {
     let key = ceph.user("bench-stuck", &["mon", "allow r", "osd", &format!("allow rw pool={}", pool.name)]);
     let target = target(ceph, "bench-stuck", &key, &pool.name, "");
     let write = Point { bytes: Some(8 * MIB), ..point(Op::Write, 64 * KIB, 64 * KIB) };
-    let task = task(&target, &[write.clone()]);
+    let task = task(&target, from_ref(&write));
     let mut load = open(&task, &target).expect("opens");
     round(&mut *load, &write);
     // All of them: none can take over.
@@ -210,11 +210,13 @@ pub fn a_fill_can_be_stopped(ceph: &Ceph) {
     let key = ceph.user("bench-stopped", &["mon", "allow r", "osd", &format!("allow rw pool={}", pool.name)]);
     let target = target(ceph, "bench-stopped", &key, &pool.name, "");
     let read = point(Op::Read, MIB, MIB);
-    let mut load = open(&task(&target, &[read.clone()]), &target).expect("opens");
-    load.watch(Arc::new(AtomicBool::new(true)));
+    let mut load = open(&task(&target, from_ref(&read)), &target).expect("opens");
+    stop::asked().store(true, Ordering::Relaxed);
     let begun = Instant::now();
-    let error = load.prepare(&read, 0, &mut |_| {}).err().expect("stopped").to_string();
-    assert!(error.ends_with("stopped") && begun.elapsed() < Duration::from_secs(5), "{error}");
+    let prepared = load.prepare(&read, 0, &mut |_| {});
     load.clean_up(&mut |_| {}).expect("cleans up, stopped or not");
+    stop::asked().store(false, Ordering::Relaxed);
+    let error = prepared.err().expect("stopped").to_string();
+    assert!(error.ends_with("stopped") && begun.elapsed() < Duration::from_secs(5), "{error}");
     assert_eq!(pool.objects(""), Vec::<String>::new());
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::bench::content;
+use crate::bench::content::Content;
 use crate::bench::engine::{Capabilities, Completion, Direction, Engine, EngineError, Operation};
 use crate::bench::rados::objects::{Extent, Ledger, Name};
 use crate::sys::librados::{Ended, IoContext, Pipeline, WriteHint};
@@ -24,15 +24,24 @@ pub struct RadosEngine {
     ledger: Arc<Ledger>,
     pipeline: Option<Pipeline>,
     hint: WriteHint,
+    content: Content,
     /// Offset of the write in each slot, none while it reads.
     writing: Vec<Option<u64>>,
 }
 
 impl RadosEngine {
-    /// `name` is that of the client's objects of this size; `ledger` learns what is written.
-    pub fn new(context: Arc<IoContext>, extent: Extent, name: Name, object_size: u64, ledger: Arc<Ledger>) -> Self {
+    /// `name` is that of the client's objects of this size; `ledger` learns what is written; `seed` makes the content.
+    pub fn new(
+        context: Arc<IoContext>,
+        extent: Extent,
+        name: Name,
+        object_size: u64,
+        ledger: Arc<Ledger>,
+        seed: u64,
+    ) -> Self {
         let hint = WriteHint { object_size, write_size: object_size };
-        Self { context, extent, name, object_size, ledger, pipeline: None, hint, writing: Vec::new() }
+        let content = Content::new(seed);
+        Self { context, extent, name, object_size, ledger, pipeline: None, hint, content, writing: Vec::new() }
     }
 }
 
@@ -44,7 +53,7 @@ impl Engine for RadosEngine {
     fn prepare(&mut self, queue_depth: u32, block_size: u32) -> Result<(), EngineError> {
         let mut pipeline = Pipeline::new(self.context.clone(), queue_depth, block_size);
         for slot in 0..queue_depth {
-            content::fill(pipeline.buffer(slot), u64::from(slot));
+            self.content.fill(pipeline.buffer(slot));
         }
         self.hint = WriteHint { object_size: self.object_size, write_size: u64::from(block_size) };
         self.pipeline = Some(pipeline);
@@ -63,7 +72,7 @@ impl Engine for RadosEngine {
             Direction::Write => {
                 self.ledger.begin(offset, length);
                 self.writing[slot as usize] = Some(offset);
-                content::stamp(&mut pipeline.buffer(slot)[..length as usize], number << 32 | within >> 9);
+                self.content.stamp(&mut pipeline.buffer(slot)[..length as usize]);
                 pipeline.write(slot, name, within, length, Some(self.hint));
             }
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::bench::content;
+use crate::bench::content::Content;
 use crate::sys::librados::{IoContext, Pipeline, WriteHint};
 use crate::units::bytes_text;
 
@@ -54,12 +54,13 @@ struct Piece {
 
 impl Batch<'_> {
     /// Writes whole objects. Any failure ends it: what can't be filled can't be read.
-    pub fn fill(&mut self, mut name: Name, numbers: &[u64], object_bytes: u64) -> Result<(), Halt> {
+    pub fn fill(&mut self, mut name: Name, numbers: &[u64], object_bytes: u64, seed: u64) -> Result<(), Halt> {
         let block = object_bytes.min(FILL_BLOCK);
         let depth = (FILL_BUFFERS / block).clamp(4, FILLS_AT_ONCE) as u32;
         let mut pipeline = Pipeline::new(self.context.clone(), depth, block as u32);
+        let mut content = Content::new(seed);
         for slot in 0..depth {
-            content::fill(pipeline.buffer(slot), u64::from(slot));
+            content.fill(pipeline.buffer(slot));
         }
         let hint = Some(WriteHint { object_size: object_bytes, write_size: block });
         let pieces = numbers.iter().flat_map(|number| {
@@ -71,7 +72,7 @@ impl Batch<'_> {
         let total = numbers.len() as u64 * object_bytes;
         let mut written = 0;
         let submit = |pipeline: &mut Pipeline, slot, piece: Piece| {
-            content::stamp(pipeline.buffer(slot), piece.number << 32 | piece.offset >> 9);
+            content.stamp(pipeline.buffer(slot));
             pipeline.write(slot, name.number(piece.number), piece.offset, piece.length, hint);
         };
         let mut failure = None;

@@ -9,7 +9,8 @@ use crate::api::Op;
 use crate::bench::engine::{Engine, EngineError};
 use crate::bench::engines::rados::RadosEngine;
 use crate::bench::load::{Load, PreparedRound};
-use crate::contract::Point;
+use crate::bench::{pattern, stop};
+use crate::contract::{Point, Task};
 use crate::plan::{RADOS_PREFILL_BYTES, RADOS_PREFILL_OBJECTS};
 use crate::sys::librados::IoContext;
 use crate::units::bytes_text;
@@ -19,6 +20,8 @@ use super::connect::Connection;
 use super::leftovers::{self, Left};
 use super::objects::{Extent, Ledger, Names, ObjectSet};
 
+static NEVER: AtomicBool = AtomicBool::new(false);
+
 pub(super) struct RadosLoad {
     connection: Connection,
     context: Arc<IoContext>,
@@ -26,15 +29,34 @@ pub(super) struct RadosLoad {
     points: Vec<Point>,
     /// By object size.
     sets: BTreeMap<u64, ObjectSet>,
-    /// The write round that was handed out last, with its object size: the engines work on it until the next call.
-    writing: Option<(u64, Vec<(Extent, Arc<Ledger>)>)>,
-    cancel: Arc<AtomicBool>,
+    /// The write round that was handed out last.
+    writing: Option<Writing>,
+    /// Ends fills and removals before a round early.
+    cancel: &'static AtomicBool,
+    client: u32,
+    /// Engines and fills so far: each has content of its own.
+    writes: u64,
+}
+
+/// A write round whose engines are at work until the next call.
+struct Writing {
+    object_size: u64,
+    jobs: Vec<(Extent, Arc<Ledger>)>,
 }
 
 impl RadosLoad {
-    pub fn new(connection: Connection, context: Arc<IoContext>, names: Names, points: Vec<Point>) -> Self {
-        let cancel = Arc::default();
-        Self { connection, context, names, points, sets: BTreeMap::new(), writing: None, cancel }
+    pub fn new(connection: Connection, context: Arc<IoContext>, task: &Task) -> Self {
+        Self {
+            connection,
+            context,
+            names: Names::new(&task.run, &task.test, task.client),
+            points: task.points.clone(),
+            sets: BTreeMap::new(),
+            writing: None,
+            cancel: stop::asked(),
+            client: task.client,
+            writes: 0,
+        }
     }
 
     pub fn probe(&self) -> Result<(), EngineError> {
@@ -43,8 +65,8 @@ impl RadosLoad {
 
     /// Takes in what the last write round did, if there was one.
     fn settle(&mut self) {
-        if let Some((size, round)) = self.writing.take() {
-            self.sets.entry(size).or_default().take(&round);
+        if let Some(Writing { object_size, jobs }) = self.writing.take() {
+            self.sets.entry(object_size).or_default().take(&jobs);
         }
     }
 
@@ -90,7 +112,8 @@ impl RadosLoad {
         *set =
             ObjectSet { next: first + count, begun: numbers.clone(), whole: Arc::default(), object_bytes: object_size };
         let name = self.names.of_size(object_size);
-        let filled = self.batch(say).fill(name, &numbers, object_size);
+        let seed = self.next_seed(0);
+        let filled = self.batch(say).fill(name, &numbers, object_size, seed);
         filled.map_err(|halt| EngineError::new("write the objects to read", self.halt_text(halt)))?;
         let set = self.sets.entry(object_size).or_default();
         set.whole = numbers.into();
@@ -129,9 +152,15 @@ impl RadosLoad {
         self.sets.keys().copied().filter(|size| *size != size_of(point) && !wanted(*size)).collect()
     }
 
+    /// A seed for content that no other client, job or round has.
+    fn next_seed(&mut self, job: usize) -> u64 {
+        self.writes += 1;
+        pattern::seed(self.client, job as u32, self.writes)
+    }
+
     fn batch<'a>(&'a self, say: &'a mut dyn FnMut(&str)) -> Batch<'a> {
         let patience = leftovers::patience(&self.connection.situation);
-        Batch { context: &self.context, patience, cancel: &self.cancel, say }
+        Batch { context: &self.context, patience, cancel: self.cancel, say }
     }
 
     fn halt_text(&self, halt: Halt) -> String {
@@ -151,10 +180,6 @@ impl Load for RadosLoad {
         vec![format!("librados {}", self.connection.situation.library_version)]
     }
 
-    fn watch(&mut self, cancel: Arc<AtomicBool>) {
-        self.cancel = cancel;
-    }
-
     fn prepare(&mut self, point: &Point, _round: u32, say: &mut dyn FnMut(&str)) -> Result<PreparedRound, EngineError> {
         self.settle();
         let shape = Shape::of(point)?;
@@ -169,15 +194,16 @@ impl Load for RadosLoad {
         };
         let round: Vec<_> = extents.into_iter().map(|extent| (extent, Ledger::new())).collect();
         let mut engines: Vec<Box<dyn Engine>> = Vec::with_capacity(round.len());
-        for (extent, ledger) in &round {
+        for (job, (extent, ledger)) in round.iter().enumerate() {
             let name = self.names.of_size(shape.object_size);
             let context = self.context.clone();
-            let mut engine = RadosEngine::new(context, extent.clone(), name, shape.object_size, ledger.clone());
+            let (extent, ledger, seed) = (extent.clone(), ledger.clone(), self.next_seed(job));
+            let mut engine = RadosEngine::new(context, extent, name, shape.object_size, ledger, seed);
             engine.prepare(point.queue_depth, shape.block_size as u32)?;
             engines.push(Box::new(engine));
         }
         if shape.writes {
-            self.writing = Some((shape.object_size, round));
+            self.writing = Some(Writing { object_size: shape.object_size, jobs: round });
         }
         Ok(PreparedRound { engines, notes })
     }
@@ -185,7 +211,7 @@ impl Load for RadosLoad {
     fn clean_up(&mut self, say: &mut dyn FnMut(&str)) -> Result<(), EngineError> {
         self.settle();
         // A stop that ended the rounds must not end this.
-        self.cancel = Arc::default();
+        self.cancel = &NEVER;
         let sizes: Vec<u64> = self.sets.keys().copied().collect();
         let failures: Vec<EngineError> = sizes.iter().filter_map(|size| self.remove_set(*size, say).err()).collect();
         let left = leftovers::remove(&mut self.batch(say), self.names.prefix());

@@ -30,8 +30,7 @@ pub fn open(task: &Task, target: &RadosTarget) -> Result<Box<dyn Load>, EngineEr
     let op_timeout = connect::op_timeout_seconds(task.op_timeout_seconds);
     let connection = connect::connect(target, op_timeout, in_flight(task))?;
     let context = connection.open_pool()?;
-    let names = Names::new(&task.run, &task.test, task.client);
-    let load = RadosLoad::new(connection, context, names, task.points.clone());
+    let load = RadosLoad::new(connection, context, task);
     load.probe()?;
     Ok(Box::new(load))
 }

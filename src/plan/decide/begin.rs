@@ -1,0 +1,160 @@
+//! No run is going: whether one begins, waits its turn, or is refused.
+
+use super::clean::{Cleaning, Scope, clean};
+use super::observed::{Lease, Observed, Preflight, Refusal, Wanted};
+use super::patience;
+use super::step::{Say, Step};
+use crate::api::Phase;
+use crate::plan::frozen::RunKey;
+
+/// What the spec and the last run lead to.
+enum Intent<'a> {
+    Begin(&'a RunKey),
+    /// The last run is what the spec asks for.
+    Keep {
+        number: i64,
+    },
+    Suspended,
+    Invalid(&'a str),
+}
+
+fn intent(observed: &Observed) -> Intent<'_> {
+    let key = match &observed.wanted {
+        Wanted::Invalid(message) => return Intent::Invalid(message),
+        Wanted::Valid(key) => key,
+    };
+    let recorded = &observed.recorded;
+    let cancelled = recorded.phase == Some(Phase::Cancelled);
+    match &recorded.run {
+        Some(last) if last.finished && last.key == *key && !cancelled => {
+            // A run that could not even begin left nothing to judge again: an edit tries anew.
+            let edited = recorded.observed_generation != observed.generation;
+            let measured = observed.records.contains(&last.number);
+            if edited && !measured && !observed.suspend {
+                Intent::Begin(key)
+            } else {
+                Intent::Keep { number: last.number }
+            }
+        }
+        Some(_) | None => {
+            if observed.suspend {
+                Intent::Suspended
+            } else {
+                Intent::Begin(key)
+            }
+        }
+    }
+}
+
+/// Whether a run is to begin.
+pub(super) fn begins(observed: &Observed) -> bool {
+    match intent(observed) {
+        Intent::Begin(_) => true,
+        Intent::Keep { .. } | Intent::Suspended | Intent::Invalid(_) => false,
+    }
+}
+
+pub(super) fn step(observed: &Observed) -> Step {
+    let left = match clean(observed, Scope::All) {
+        Cleaning::Next(step) => return step,
+        Cleaning::Done { left } => left,
+    };
+    match intent(observed) {
+        Intent::Begin(key) => begin(observed, key),
+        Intent::Keep { number } => settle(observed, left.clone()).unwrap_or_else(|| keep(observed, number, left)),
+        Intent::Suspended => settle(observed, left).unwrap_or_else(|| {
+            let said = observed.recorded.phase == Some(Phase::Cancelled) && is_current(observed);
+            if said { rest(observed) } else { Step::Say(Say::Suspended) }
+        }),
+        Intent::Invalid(message) => settle(observed, left).unwrap_or_else(|| {
+            let said = observed.recorded.phase == Some(Phase::Error)
+                && observed.recorded.message.as_deref() == Some(message)
+                && is_current(observed);
+            if said { rest(observed) } else { Step::Say(Say::Invalid { message: message.into() }) }
+        }),
+    }
+}
+
+fn is_current(observed: &Observed) -> bool {
+    observed.recorded.observed_generation == observed.generation
+}
+
+/// Gives back what only a run needs.
+fn settle(observed: &Observed, left: Vec<String>) -> Option<Step> {
+    if observed.lease == Lease::Ours {
+        return Some(Step::ReleaseLease);
+    }
+    if observed.finalizer && left.is_empty() && observed.things.is_empty() {
+        return Some(Step::RemoveFinalizer);
+    }
+    None
+}
+
+fn keep(observed: &Observed, number: i64, left: Vec<String>) -> Step {
+    let measured = observed.records.contains(&number);
+    let note_is_right = observed.recorded.left_behind == !observed.things.is_empty();
+    if measured && !(is_current(observed) && note_is_right) {
+        return Step::Say(Say::Judged { number, left });
+    }
+    rest(observed)
+}
+
+/// Nothing to do, but for what does not go.
+fn rest(observed: &Observed) -> Step {
+    if observed.things.is_empty() {
+        Step::Rest
+    } else {
+        Step::Wait { seconds: patience::LEFT_BEHIND, reason: "something of an earlier run does not go".into() }
+    }
+}
+
+fn begin(observed: &Observed, key: &RunKey) -> Step {
+    let number = next_number(observed);
+    match (&observed.preflight, &observed.lease) {
+        (Preflight::Refused(refusal @ Refusal { passing: false, .. }), _)
+        | (Preflight::Refused(refusal @ Refusal { passing: true, .. }), Lease::Ours | Lease::Unknown) => {
+            Step::Say(Say::Refused {
+                number,
+                key: key.clone(),
+                reason: refusal.reason.clone(),
+                message: refusal.message.clone(),
+            })
+        }
+        (Preflight::Refused(Refusal { passing: true, .. }) | Preflight::Ready, Lease::Other(who)) => {
+            queued(observed, who)
+        }
+        (Preflight::Refused(Refusal { passing: true, .. }) | Preflight::Ready, Lease::Free) => {
+            // The lease is the first thing that has to be given back.
+            if observed.finalizer { Step::TakeLease } else { Step::AddFinalizer }
+        }
+        (Preflight::Ready, Lease::Ours) => {
+            if observed.finalizer {
+                Step::Freeze { number, key: key.clone() }
+            } else {
+                Step::AddFinalizer
+            }
+        }
+        (Preflight::Ready, Lease::Unknown) | (Preflight::Skipped, _) => {
+            Step::Wait { seconds: 1, reason: "the cluster has not been looked at".into() }
+        }
+    }
+}
+
+fn queued(observed: &Observed, who: &str) -> Step {
+    let behind = behind(who);
+    let said = observed.recorded.phase == Some(Phase::Queued)
+        && observed.recorded.message.as_deref() == Some(behind.as_str())
+        && is_current(observed);
+    if said { Step::Wait { seconds: patience::QUEUE, reason: behind } } else { Step::Say(Say::Queued { behind }) }
+}
+
+fn behind(who: &str) -> String {
+    format!("waiting for {who}, which has the Ceph cluster")
+}
+
+/// One more than any run before, even where the status was lost.
+fn next_number(observed: &Observed) -> i64 {
+    let recorded = observed.recorded.run.as_ref().map_or(0, |run| run.number);
+    let stored = observed.records.iter().copied().max().unwrap_or(0);
+    recorded.max(stored) + 1
+}

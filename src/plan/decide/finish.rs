@@ -1,0 +1,61 @@
+//! The end of a run, its own or one from outside: clean, give back, say.
+
+use super::clean::{Cleaning, Scope, clean};
+use super::measure::phases;
+use super::observed::{Lease, Observed, Run};
+use super::step::{Say, Step};
+use crate::api::{Phase, TestPhase};
+
+/// Runs whose plan and results are kept.
+const KEPT: usize = 3;
+
+/// All tests have ended.
+pub(super) fn finish(observed: &Observed, run: &Run) -> Step {
+    let tests = phases(run, |_| TestPhase::Skipped);
+    let going = Say::Going { phase: Phase::Cleaning, tests: tests.clone(), message: None };
+    end(observed, run, going, |left| Say::Finished { tests, left })
+}
+
+/// The run is not to go on.
+pub(super) fn cancel(observed: &Observed, run: &Run, why: String) -> Step {
+    let tests = phases(run, |_| TestPhase::Skipped);
+    let going = Say::Going { phase: Phase::Cleaning, tests: tests.clone(), message: Some(why.clone()) };
+    end(observed, run, going, |left| Say::Cancelled { why, tests, left })
+}
+
+fn end(observed: &Observed, run: &Run, going: Say, last: impl FnOnce(Vec<String>) -> Say) -> Step {
+    if !says_cleaning(observed, run, &going) {
+        return Step::Say(going);
+    }
+    let left = match clean(observed, Scope::All) {
+        Cleaning::Next(step) => return step,
+        Cleaning::Done { left } => left,
+    };
+    let old = outdated(&observed.records);
+    if !old.is_empty() {
+        return Step::Prune { runs: old };
+    }
+    if observed.lease == Lease::Ours {
+        return Step::ReleaseLease;
+    }
+    if observed.finalizer && left.is_empty() {
+        return Step::RemoveFinalizer;
+    }
+    Step::Say(last(left))
+}
+
+/// The results are in the status before anything that could give them again is deleted.
+fn says_cleaning(observed: &Observed, run: &Run, going: &Say) -> bool {
+    let Say::Going { phase, tests, message: _ } = going else { return false };
+    observed.recorded.is_of(run) && observed.recorded.phase == Some(*phase) && observed.recorded.tests == *tests
+}
+
+/// All but the newest.
+fn outdated(records: &[i64]) -> Vec<i64> {
+    let mut numbers = records.to_vec();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let keep = numbers.len().saturating_sub(KEPT);
+    numbers.truncate(keep);
+    numbers
+}

@@ -1,0 +1,97 @@
+//! Decides a run's next step from what was read live. Pure, and without memory: whatever state an operator that was killed left behind, the
+//! same look gives the same step. Applying it is the controller's.
+//!
+//! A run goes through: lease and preflight ([`begin`]), its tests one after the other ([`measure`]), and its end ([`finish`]); what it
+//! made is removed by [`clean`]. A benchmark that is being deleted goes through [`leave`].
+
+mod begin;
+mod clean;
+mod finish;
+mod leave;
+mod measure;
+mod observed;
+pub mod patience;
+mod step;
+
+pub use observed::{
+    Client, ClientState, Home, Lease, Observed, Preflight, Recorded, RecordedRun, Refusal, Run, Served, Test, TestEnd,
+    Thing, ThingKind, Trouble, Wanted,
+};
+pub use step::{Say, Step, Target};
+
+use crate::api::{OnFailure, Phase};
+
+/// The next step.
+pub fn decide(observed: &Observed) -> Step {
+    if observed.deleting {
+        return leave::step(observed);
+    }
+    let Some(run) = &observed.run else { return begin::step(observed) };
+    match fate(observed, run) {
+        Fate::Measure => measure::step(observed, run),
+        Fate::Finish => finish::finish(observed, run),
+        Fate::Cancel(why) => finish::cancel(observed, run, why),
+    }
+}
+
+/// Whether a look at nodes, cluster and space is of use to the decision. It costs a few calls.
+pub fn wants_preflight(observed: &Observed) -> bool {
+    !observed.deleting && observed.run.is_none() && begin::begins(observed)
+}
+
+enum Fate {
+    Measure,
+    Finish,
+    Cancel(String),
+}
+
+fn fate(observed: &Observed, run: &Run) -> Fate {
+    if run.all_ended() {
+        // Whatever the spec asks for by now: this is whole, and will not be lost.
+        return Fate::Finish;
+    }
+    if observed.recorded.phase == Some(Phase::Cleaning) && observed.recorded.is_of(run) {
+        // A cancellation that was begun is carried through, even when its cause has gone: half of it may be done.
+        return Fate::Cancel(observed.recorded.message.clone().unwrap_or_default());
+    }
+    if observed.suspend {
+        return Fate::Cancel("suspended: spec.suspend was set during the run".into());
+    }
+    match &observed.wanted {
+        Wanted::Invalid(problems) => {
+            return Fate::Cancel(format!("replaced during the run by a spec that is not valid: {problems}"));
+        }
+        Wanted::Valid(key) if *key != run.key => {
+            return Fate::Cancel("replaced: spec or trigger was changed during the run".into());
+        }
+        Wanted::Valid(_) => {}
+    }
+    match &observed.lease {
+        Lease::Other(who) => Fate::Cancel(format!("the Ceph cluster was taken by {who} during the run")),
+        Lease::Unknown | Lease::Free | Lease::Ours => Fate::Measure,
+    }
+}
+
+impl Run {
+    /// Index of the test that is next or going; none when the rest is done or skipped.
+    fn current(&self) -> Option<usize> {
+        let current = self.tests.iter().position(|test| test.end.is_none())?;
+        let aborted = self.on_failure == OnFailure::Abort
+            && self.tests[..current].iter().any(|test| test.end == Some(TestEnd::Error));
+        if aborted { None } else { Some(current) }
+    }
+
+    fn all_ended(&self) -> bool {
+        self.current().is_none()
+    }
+}
+
+impl Recorded {
+    /// Whether this is what the status says of that run.
+    fn is_of(&self, run: &Run) -> bool {
+        self.run.as_ref().is_some_and(|recorded| recorded.number == run.number)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! A run as it was frozen at its start: the plan, and all that was looked up to carry it out. Everything that a run makes follows from
+//! this alone, so that an operator that was killed builds the same objects again. No live state.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::{ResourceRequirements, Toleration};
+use k8s_openapi::jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Plan, PlannedKind, PlannedPool};
+use crate::api::{ClusterStatus, PullSecret};
+
+/// What makes two runs the same measurement.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunKey {
+    pub spec_hash: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<String>,
+}
+
+/// A run with its number and its start.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Frozen {
+    pub number: i64,
+    pub key: RunKey,
+    pub started: Timestamp,
+    pub prepared: Prepared,
+}
+
+/// What preflight found: the plan and where it will run.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Prepared {
+    pub plan: Plan,
+    /// The cluster's fingerprint, for the status.
+    pub cluster: ClusterStatus,
+    pub cluster_name: String,
+    pub fsid: String,
+    /// Such as `20.2.4-0`; absent where the CephCluster does not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceph_version: Option<String>,
+    /// Monitors as librados takes them in `mon_host`; empty when no test needs them.
+    pub mon_host: String,
+    /// One entry per test of the plan, in its order.
+    pub tests: Vec<PreparedTest>,
+}
+
+/// Where and how the clients of a test run.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PreparedTest {
+    /// The node of each client, by client index: as many as there are clients.
+    pub nodes: Vec<String>,
+    pub image: String,
+    pub host_network: bool,
+    /// Annotations that the pods carry to join networks beside the pod network (Multus).
+    pub network_annotations: BTreeMap<String, String>,
+    pub tolerations: Vec<Toleration>,
+    pub resources: ResourceRequirements,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority_class: Option<String>,
+    pub pull_secrets: Vec<PullSecret>,
+    /// Planned ramps and measuring.
+    pub seconds: u64,
+    /// How long all preparation may take.
+    pub prepare_seconds: u64,
+    /// How long the clients may exist in all before the test is given up.
+    pub deadline_seconds: u64,
+    /// Most bytes that a created pool may hold, before replication.
+    pub quota: u64,
+}
+
+impl Frozen {
+    /// The planned and the prepared half of each test.
+    pub fn tests(&self) -> impl Iterator<Item = (&super::PlannedTest, &PreparedTest)> {
+        self.prepared.plan.tests.iter().zip(&self.prepared.tests)
+    }
+}
+
+/// What a test needs from Rook before its clients can start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// A pool made for the test.
+    pub pool: bool,
+    /// A CephX user.
+    pub user: bool,
+}
+
+impl PlannedKind {
+    pub fn needs(&self) -> Needs {
+        match self {
+            PlannedKind::File { .. } | PlannedKind::Device { .. } | PlannedKind::Network => {
+                Needs { pool: false, user: false }
+            }
+            PlannedKind::Rados(PlannedPool::Create { .. }) => Needs { pool: true, user: true },
+            PlannedKind::Rados(PlannedPool::Existing { .. }) => Needs { pool: false, user: true },
+        }
+    }
+}

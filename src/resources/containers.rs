@@ -1,0 +1,98 @@
+//! The containers of a client's pod. Each has requests and limits: a namespace with a quota refuses any that has not.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::{Container, EnvVar, EnvVarSource, ObjectFieldSelector, ResourceRequirements};
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+
+use super::pod::{BIN, TASK, TOKEN, WORK, bench_mounts, mount};
+use super::run_context::RunContext;
+use super::security::{bench_security, restricted};
+use super::task_config_map::TASK_KEY;
+use super::token_secret::TOKEN_KEY;
+use crate::contract::{POD_IP_ENV, POD_UID_ENV};
+
+pub const INSTALL: &str = "install";
+pub const BENCH: &str = "bench";
+pub const REPORT: &str = "report";
+/// All of them: any other container in a pod was put there by somebody else.
+pub const OURS: [&str; 3] = [INSTALL, BENCH, REPORT];
+
+/// How much longer than its test the report container waits for the bench.
+const REPORT_PATIENCE_SECONDS: u64 = 60;
+
+/// Copies the bench out of our image to where the Ceph image's container finds it.
+pub(super) fn install(context: &RunContext, test: usize) -> Container {
+    Container {
+        args: Some(["agent", "install", "--to", BIN].map(str::to_owned).to_vec()),
+        volume_mounts: Some(vec![mount("bin", BIN, false)]),
+        ..from_our_image(context, test, INSTALL)
+    }
+}
+
+pub(super) fn bench(context: &RunContext, test: usize, conductor: Option<&str>) -> Container {
+    let (planned, prepared) = context.test(test);
+    let mut command = vec![format!("{BIN}/cephbench"), "agent".into(), "run".into()];
+    let files =
+        [("--task", format!("{TASK}/{TASK_KEY}")), ("--token", format!("{TOKEN}/{TOKEN_KEY}")), ("--dir", WORK.into())];
+    command.extend(files.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]));
+    if let Some(address) = conductor {
+        command.extend(["--conductor".to_owned(), address.to_owned()]);
+    }
+    Container {
+        name: BENCH.into(),
+        image: Some(prepared.image.clone()),
+        command: Some(command),
+        env: Some(vec![from_pod(POD_UID_ENV, "metadata.uid"), from_pod(POD_IP_ENV, "status.podIP")]),
+        resources: Some(prepared.resources.clone()),
+        security_context: Some(bench_security(&planned.kind)),
+        // Not from the log: what a library prints at its end may hold a key.
+        termination_message_policy: Some("File".into()),
+        volume_mounts: Some(bench_mounts(context, test)),
+        ..Container::default()
+    }
+}
+
+/// Waits for the end of the bench, then prints its report.
+pub(super) fn report(context: &RunContext, test: usize) -> Container {
+    let timeout = context.test(test).1.deadline_seconds + REPORT_PATIENCE_SECONDS;
+    let args = ["agent", "report", "--dir", WORK, "--timeout"].map(str::to_owned).into_iter();
+    Container {
+        args: Some(args.chain([timeout.to_string()]).collect()),
+        volume_mounts: Some(vec![mount("work", WORK, false)]),
+        ..from_our_image(context, test, REPORT)
+    }
+}
+
+fn from_our_image(context: &RunContext, _test: usize, name: &str) -> Container {
+    Container {
+        name: name.into(),
+        image: Some(context.config.bench_image.clone()),
+        image_pull_policy: context.config.bench_image_pull_policy.clone(),
+        resources: Some(small()),
+        security_context: Some(restricted()),
+        termination_message_policy: Some("File".into()),
+        ..Container::default()
+    }
+}
+
+/// For containers that copy a file or print one.
+fn small() -> ResourceRequirements {
+    let of = |values: [(&str, &str); 3]| -> Option<BTreeMap<String, Quantity>> {
+        Some(values.map(|(key, value)| (key.to_owned(), Quantity(value.into()))).into())
+    };
+    ResourceRequirements {
+        claims: None,
+        requests: of([("cpu", "10m"), ("memory", "32Mi"), ("ephemeral-storage", "32Mi")]),
+        limits: of([("cpu", "1"), ("memory", "128Mi"), ("ephemeral-storage", "512Mi")]),
+    }
+}
+
+fn from_pod(name: &str, field: &str) -> EnvVar {
+    let field_ref = ObjectFieldSelector { api_version: None, field_path: field.into() };
+    EnvVar {
+        name: name.into(),
+        value: None,
+        value_from: Some(EnvVarSource { field_ref: Some(field_ref), ..EnvVarSource::default() }),
+    }
+}

@@ -1,0 +1,72 @@
+//! The result of a test: an immutable ConfigMap with all figures and, as far as it fits, the whole report. That it is there is what says
+//! that the test has ended, whoever looks.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::ByteString;
+use k8s_openapi::api::core::v1::ConfigMap;
+
+use super::names::Role;
+use super::plan_config_map::StoredError;
+use super::run_context::RunContext;
+use crate::api::TestPhase;
+use crate::plan::decide::TestEnd;
+use crate::results::artifact::{Artifact, MAX_ARTIFACT, MAX_CHUNK, StoredTest, pack, unpack};
+
+/// Annotation that says how the test ended, so that a list without contents tells it.
+const OUTCOME: &str = "cephbench.io/outcome";
+const COMPLETED: &str = "Completed";
+const ERROR: &str = "Error";
+/// Annotation with the sha256 of what is stored.
+const DIGEST: &str = "cephbench.io/digest";
+const KEY: &str = "artifact.json.gz";
+
+/// For the plan, which belongs to what a run keeps.
+const RESERVED: usize = 64 << 10;
+
+/// Each test has an equal share of what a run may keep.
+pub fn build_result_config_map(
+    context: &RunContext,
+    test: usize,
+    result: StoredTest,
+) -> Result<ConfigMap, StoredError> {
+    let write = |cause: String| StoredError::Write { what: "the result", cause };
+    let mut metadata = context.test_metadata(context.names().result(test), Role::Result, test);
+    let outcome = if result.status.phase == TestPhase::Completed { COMPLETED } else { ERROR };
+    let share = (MAX_ARTIFACT - RESERVED) / context.frozen.prepared.plan.tests.len().max(1);
+    let packed = pack(&Artifact::new(vec![result]), share.min(MAX_CHUNK)).map_err(|error| write(error.to_string()))?;
+    let annotations = metadata.annotations.get_or_insert_default();
+    annotations.insert(OUTCOME.into(), outcome.into());
+    annotations.insert(DIGEST.into(), packed.digest);
+    let chunk = packed.chunks.into_iter().next().ok_or_else(|| write("it is empty".into()))?;
+    let data = BTreeMap::from([(KEY.to_owned(), ByteString(chunk))]);
+    Ok(ConfigMap { metadata, data: None, binary_data: Some(data), immutable: Some(true) })
+}
+
+/// The result as it was stored, verified.
+pub fn read_result_config_map(config_map: &ConfigMap) -> Result<StoredTest, StoredError> {
+    const WHAT: &str = "result";
+    let name = config_map.metadata.name.clone().unwrap_or_default();
+    let missing = || StoredError::Missing { name: name.clone(), what: WHAT };
+    let bytes = config_map.binary_data.as_ref().and_then(|data| data.get(KEY)).ok_or_else(missing)?;
+    let wanted = digest_of(config_map.metadata.annotations.as_ref()).ok_or_else(missing)?;
+    let artifact = unpack(&[&bytes.0], wanted).map_err(|error| StoredError::Read {
+        name: name.clone(),
+        what: WHAT,
+        cause: error.to_string(),
+    })?;
+    artifact.tests.into_iter().next().ok_or_else(missing)
+}
+
+/// How the test ended, from the annotations alone.
+pub fn end_of(annotations: Option<&BTreeMap<String, String>>) -> TestEnd {
+    match annotations.and_then(|all| all.get(OUTCOME)).map(String::as_str) {
+        Some(COMPLETED) => TestEnd::Completed,
+        Some(_) | None => TestEnd::Error,
+    }
+}
+
+/// sha256 of what is stored, from the annotations alone.
+pub fn digest_of(annotations: Option<&BTreeMap<String, String>>) -> Option<&str> {
+    annotations?.get(DIGEST).map(String::as_str)
+}
