@@ -104,7 +104,7 @@ impl World {
             lease: self.lease.clone(),
             run: active.map(|(number, key)| self.run(*number, key)),
             things: self.things.clone(),
-            records: self.frozen.keys().copied().collect(),
+            records: self.frozen.keys().map(|number| self.record(*number)).collect(),
             preflight: Preflight::Skipped,
             home: self.home.clone(),
         };
@@ -135,6 +135,11 @@ impl World {
                 .any(|t| t.kind == ThingKind::NetworkPolicy && t.run == number && t.removing.is_none()),
             tests: tests.collect(),
         }
+    }
+
+    fn record(&self, number: i64) -> Record {
+        let ended = |test: usize| self.results.contains_key(&(number, test));
+        Record { number, whole: (0..self.needs.len()).all(ended) }
     }
 
     fn name(run: i64, test: Option<usize>, kind: ThingKind, index: usize) -> String {
