@@ -173,6 +173,12 @@ fn a_log_that_lost_its_start_or_its_end_is_an_error() {
 }
 
 #[test]
+fn what_stands_in_place_of_a_report_is_told() {
+    let status = result_of("error: no bench has run here\n", None, pod(""));
+    assert!(error(&status).contains("the log holds no report, but: error: no bench has run here"), "{status:?}");
+}
+
+#[test]
 fn a_report_of_another_run_or_digest_is_not_taken() {
     let mut other = report(Outcome::Complete);
     other.run = "another".into();
