@@ -7,6 +7,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . e2e/cluster/lib.sh
 
 NAMESPACE=cephbench-system
+# Beside the Ceph cluster's, two for the stories: one without a CephCluster, one for those that they make up.
+BENCHMARK_NAMESPACES=(rook-ceph cephbench-none cephbench-two)
 
 # A tag of the content: the nodes take a changed image, and the Deployment rolls to it.
 content_tag() {
@@ -28,9 +30,14 @@ main() {
   load_image "$archives/operator.tar" "$archives/bench.tar"
   log_done
   log_step "Installing the chart"
+  local namespace
+  for namespace in "${BENCHMARK_NAMESPACES[@]}"; do
+    kubectl_admin create namespace "$namespace" --dry-run=client --output yaml | kubectl_admin apply --server-side --filename - >/dev/null
+  done
   "$STATE/bin/helm" --kubeconfig "$ADMIN_KUBECONFIG" upgrade --install cephbench charts/cephbench \
     --namespace "$NAMESPACE" --create-namespace --set image.tag="$tag" --set bench.image.tag="$tag" \
     --set image.pullPolicy=Never --set bench.image.pullPolicy=Never --set policy.hostPaths="{/var/tmp,/tmp/cephbench}" \
+    --set policy.clientImages="{localhost/cephbench/*}" --set namespaces="{$(IFS=,; echo "${BENCHMARK_NAMESPACES[*]}")}" \
     --wait --timeout 3m >/dev/null
   kubectl_admin label --overwrite namespace "$NAMESPACE" pod-security.kubernetes.io/enforce=restricted >/dev/null
   log_done

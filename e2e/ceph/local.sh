@@ -55,6 +55,8 @@ mon warn on pool no redundancy = false
 [mgr]
 mgr data = $dir/mgr
 mgr initial modules =
+mgr tick period = 1
+mgr stats period = 1
 
 [osd]
 osd data = $dir/osd.\$id

@@ -80,6 +80,11 @@ pub trait Engine: Send {
     /// Returns with nothing only when the timeout passed. Must not allocate beyond `done`'s capacity.
     fn reap(&mut self, done: &mut Vec<Completion>, timeout: Duration) -> Result<(), EngineError>;
 
+    /// What an error of an operation means on this target, beyond its name: whose quota, which cap.
+    fn explain(&self, _errno: i32) -> Option<String> {
+        None
+    }
+
     /// Waits for what is in flight, at most `timeout`, and lets go of everything. What is still in flight then is abandoned safely.
     fn finish(&mut self, timeout: Duration) -> Result<(), EngineError>;
 }

@@ -130,15 +130,24 @@ impl Recorder {
     }
 
     /// The report of a window of this length.
-    pub fn finish(mut self, elapsed_nanos: u64) -> Recorded {
+    pub fn finish(self, elapsed_nanos: u64) -> Recorded {
+        self.finish_explained(elapsed_nanos, |_| None)
+    }
+
+    /// The same, with what error numbers mean for this target, where anybody knows.
+    pub fn finish_explained(mut self, elapsed_nanos: u64, explain: impl Fn(i32) -> Option<String>) -> Recorded {
         let (series, seconds_per_sample) = self.series.finish(elapsed_nanos);
         self.failures.sort_by_key(|(_, _, count)| std::cmp::Reverse(*count));
         let errors = self
             .failures
             .into_iter()
-            .map(|(direction, failure, count)| ErrorCount {
-                message: format!("{}: {}", word(direction), failure.text()),
-                count,
+            .map(|(direction, failure, count)| {
+                let meaning = match failure {
+                    Failure::Errno(errno) => explain(errno).map(|meaning| format!(": {meaning}")),
+                    Failure::Short | Failure::Hung(_) | Failure::Other => None,
+                };
+                let message = format!("{}: {}{}", word(direction), failure.text(), meaning.unwrap_or_default());
+                ErrorCount { message, count }
             })
             .collect();
         Recorded {
@@ -325,6 +334,21 @@ mod tests {
         assert_eq!(merged.series.iter().map(|sample| sample.ops).sum::<u64>(), 10_000);
         assert_eq!(merged.series.iter().map(|sample| sample.errors).sum::<u64>(), 1);
         assert_eq!(merged.series.len(), 10);
+    }
+
+    #[test]
+    fn an_error_is_told_with_what_it_means_for_the_target() {
+        let mut recorder = Recorder::new(&[Direction::Write], SECOND);
+        for failure in [Failure::Errno(libc::EDQUOT), Failure::Errno(libc::EDQUOT), Failure::Short] {
+            recorder.failed(Direction::Write, failure, None);
+        }
+        let explain = |errno| (errno == libc::EDQUOT).then(|| "pool p is at its quota".to_owned());
+        let messages: Vec<String> =
+            recorder.finish_explained(SECOND, explain).errors.into_iter().map(|error| error.message).collect();
+        assert_eq!(
+            messages,
+            ["write: Disk quota exceeded (EDQUOT): pool p is at its quota", "write: fewer bytes moved than asked for"]
+        );
     }
 
     #[test]

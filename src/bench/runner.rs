@@ -301,10 +301,12 @@ fn report(ends: Vec<JobEnd>, shared: &Shared, point: &Point, client: u32, cpu: D
     let wraps = ends.iter().map(|end| end.job.pattern.wraps()).max().unwrap_or(0);
     let nanos = point.duration_micros.saturating_mul(1000);
     let mut sum = Recorder::new(&[], nanos);
+    let mut engines = Vec::with_capacity(ends.len());
     for end in ends {
         sum.merge(end.job.recorder);
+        engines.push(end.job.engine);
     }
-    let recorded = sum.finish(elapsed);
+    let recorded = sum.finish_explained(elapsed, |errno| engines.iter().find_map(|engine| engine.explain(errno)));
     let directions = [&recorded.read, &recorded.write];
     let elapsed_micros = elapsed.div_ceil(1000);
     let cpu_micros = cpu.as_micros() as u64;

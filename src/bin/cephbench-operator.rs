@@ -7,9 +7,8 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand, ValueEnum};
-use kube::CustomResourceExt;
 
-use cephbench::api::CephBenchmark;
+use cephbench::api::crd_yaml;
 use cephbench::controller::{Settings, run, serve};
 use cephbench::plan::policy::{OperatorConfig, Policy};
 
@@ -64,7 +63,7 @@ enum LogFormat {
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
-        Command::Crd => print!("{}", serde_yaml_ng::to_string(&CephBenchmark::crd())?),
+        Command::Crd => print!("{}", crd_yaml()),
         Command::Run(arguments) => operate(arguments)?,
     }
     Ok(())

@@ -147,7 +147,7 @@ async fn store(context: &Context, look: &Look, test: usize, result: StoredTest) 
         run = run.frozen.number,
         test = result.status.name,
         phase = ?result.status.phase,
-        message = result.status.message.as_deref().unwrap_or_default(),
+        cause = result.status.message.as_deref().unwrap_or_default(),
         "a test has ended"
     );
     create(context, &look.owner, &build_result_config_map(&run, test, result)?).await

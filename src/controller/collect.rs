@@ -51,7 +51,7 @@ pub fn result(log: &str, expected: &Expected, clients: &[Client], pods: &[Option
             StoredTest { status, report: Some(decoded.report) }
         }
         Err(unusable) => StoredTest {
-            status: failed(&expected.planned.name, &stopped(&unusable, expected, clients, conductor)),
+            status: failed(&expected.planned.name, &stopped(&unusable, expected, clients, conductor, log)),
             report: None,
         },
     }
@@ -104,7 +104,7 @@ fn bench_end(pod: &Pod) -> Option<&k8s_openapi::api::core::v1::ContainerStateTer
 }
 
 /// What is said of a conductor that left no whole report: how long its bench ran of what was planned, and why.
-fn stopped(unusable: &Unusable, expected: &Expected, clients: &[Client], conductor: Option<&Pod>) -> String {
+fn stopped(unusable: &Unusable, expected: &Expected, clients: &[Client], conductor: Option<&Pod>, log: &str) -> String {
     let node = clients.first().map_or("its node", |client| client.node.as_str());
     let planned = expected.prepared.seconds;
     let ran = conductor.and_then(bench_end).and_then(|end| {
@@ -116,8 +116,19 @@ fn stopped(unusable: &Unusable, expected: &Expected, clients: &[Client], conduct
         Some(ran) => format!("stopped after {ran} s"),
         None => "stopped".into(),
     };
-    let told = format!("client 0 on {node} {after}: no whole report: {unusable}");
+    let told = format!("client 0 on {node} {after}: no whole report: {unusable}{}", said_instead(unusable, log));
     with_pods_causes(Some(told), clients).unwrap_or_default()
+}
+
+/// What the report container said in place of a report.
+fn said_instead(unusable: &Unusable, log: &str) -> String {
+    const LONGEST: usize = 200;
+    match (unusable, log.lines().find(|line| !line.trim().is_empty())) {
+        (Unusable::Log(LogError::NoReport), Some(line)) => {
+            format!(", but: {}", line.chars().take(LONGEST).collect::<String>())
+        }
+        _ => String::new(),
+    }
 }
 
 /// Adds what the pods say of clients that ended badly: the conductor only sees that a connection broke.

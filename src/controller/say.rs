@@ -45,7 +45,7 @@ pub async fn say(context: &Context, look: &Look, what: &Say) -> Result<(), Contr
         namespace = look.owner.namespace,
         run = next.run.as_ref().map_or(0, |run| run.number),
         phase = ?next.phase,
-        message = next.message.as_deref().unwrap_or_default(),
+        cause = next.message.as_deref().unwrap_or_default(),
         "status"
     );
     write(context, look, next).await

@@ -145,7 +145,7 @@ fn judged(sources: &Sources, phases: &[TestPhase], completed: Option<Timestamp>)
     let tests = test_statuses(sources, phases);
     let gates = judge(sources.gates, &tests);
     let phase = phase_of(&tests, &gates);
-    let done = tests.iter().filter(|test| test.phase == TestPhase::Completed).count();
+    let done = tests.iter().filter(|test| test.phase != TestPhase::Skipped).count();
     Parts {
         generation: spoken_of(sources),
         message: cause(phase, &tests),

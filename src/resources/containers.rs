@@ -58,7 +58,7 @@ pub(super) fn report(context: &RunContext, test: usize) -> Container {
     let timeout = context.test(test).1.deadline_seconds + REPORT_PATIENCE_SECONDS;
     let args = ["agent", "report", "--dir", WORK, "--timeout"].map(str::to_owned).into_iter();
     Container {
-        args: Some(args.chain([timeout.to_string()]).collect()),
+        args: Some(args.chain([format!("{timeout}s")]).collect()),
         volume_mounts: Some(vec![mount("work", WORK, false)]),
         ..from_our_image(context, test, REPORT)
     }

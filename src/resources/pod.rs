@@ -24,13 +24,13 @@ use super::token_secret::TOKEN_KEY;
 use crate::contract::CLEANUP_GRACE_SECONDS;
 use crate::plan::PlannedKind;
 
-pub(super) const BIN: &str = "/cephbench/bin";
-pub(super) const WORK: &str = "/cephbench/work";
-pub(super) const TASK: &str = "/cephbench/task";
-pub(super) const TOKEN: &str = "/cephbench/token";
-pub(super) const KEY: &str = "/cephbench/key";
+pub(super) const BIN: &str = "/run/cephbench/bin";
+pub(super) const WORK: &str = "/run/cephbench/work";
+pub(super) const TASK: &str = "/run/cephbench/task";
+pub(super) const TOKEN: &str = "/run/cephbench/token";
+pub(super) const KEY: &str = "/run/cephbench/key";
 /// The user's key alone, mounted from the Secret that Rook made.
-pub(super) const KEY_FILE: &str = "/cephbench/key/userKey";
+pub(super) const KEY_FILE: &str = "/run/cephbench/key/userKey";
 const KEY_IN_SECRET: &str = "userKey";
 /// The node's directories stand below this, so that none hides a part of the image.
 const HOST: &str = "/host";

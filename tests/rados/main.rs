@@ -1,6 +1,7 @@
 //! The RADOS load against a real Ceph. Where none is given, each test is reported as ignored, not as passed; with CI=true that is a failure.
 //! `e2e/ceph/test.sh` brings a Ceph up, runs these, and takes it down.
 
+mod allocations;
 mod bench;
 mod ceph;
 mod failures;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         figures::each_write_round_starts_anew_and_sizes_stay_while_they_are_read,
         figures::reads_without_a_write_are_filled_for_and_wraps_are_told,
         figures::facts_are_what_ceph_says,
+        allocations::the_measured_path_allocates_nothing,
         failures::refusals_name_what_is_at_fault,
         failures::a_bare_v1_address_is_not_enough_and_takes_no_longer_than_allowed,
         failures::a_local_conf_and_keyring_are_enough,

@@ -1,6 +1,6 @@
 //! Counts taken by the kernel and by Ceph, to hold against what cephbench reports.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::{Cluster, Node};
@@ -10,6 +10,8 @@ use super::{Cluster, Node};
 pub struct DeviceBytes {
     pub reads: u64,
     pub read: u64,
+    /// Milliseconds that reads took, added up: divided by the time that passed, how many were under way on average.
+    pub read_millis: u64,
     pub writes: u64,
     pub written: u64,
 }
@@ -20,16 +22,55 @@ impl DeviceBytes {
         let text = node.run(&["cat", &format!("/sys/block/{device}/stat")]).await?;
         let fields: Vec<u64> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
         let field = |index: usize| fields.get(index).copied().with_context(|| format!("stat of {device}: {text}"));
-        Ok(Self { reads: field(0)?, read: field(2)? * 512, writes: field(4)?, written: field(6)? * 512 })
+        Ok(Self {
+            reads: field(0)?,
+            read: field(2)? * 512,
+            read_millis: field(3)?,
+            writes: field(4)?,
+            written: field(6)? * 512,
+        })
     }
 
     pub fn since(self, before: Self) -> Self {
         Self {
             reads: self.reads - before.reads,
             read: self.read - before.read,
+            read_millis: self.read_millis - before.read_millis,
             writes: self.writes - before.writes,
             written: self.written - before.written,
         }
+    }
+}
+
+/// What the kernel counted on a node's way out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkBytes {
+    sent: u64,
+    packets: u64,
+}
+
+impl LinkBytes {
+    /// Ethernet, IPv4 and TCP with timestamps: in front of every packet that the kernel counts, however large it lets them be.
+    const HEADERS: u64 = 14 + 20 + 32;
+
+    pub async fn of(node: &Node<'_>) -> Result<Self> {
+        let route = node.run(&["ip", "-o", "route", "show", "default"]).await?;
+        let mut words = route.split_whitespace().skip_while(|word| *word != "dev");
+        let link = words.nth(1).with_context(|| format!("no default route on {}: {route}", node.name))?;
+        // /sys is the machine's, /proc/net the node's own.
+        let table = node.run(&["cat", "/proc/net/dev"]).await?;
+        let line = table.lines().find_map(|line| line.trim_start().strip_prefix(&format!("{link}:")));
+        let fields: Vec<&str> = line.with_context(|| format!("no {link} in {table}"))?.split_whitespace().collect();
+        let field = |index: usize| -> Result<u64> {
+            let text = fields.get(index).with_context(|| format!("{link} in {table}"))?;
+            text.parse().with_context(|| format!("{link} in {table}"))
+        };
+        Ok(Self { sent: field(8)?, packets: field(9)? })
+    }
+
+    /// Bytes that were sent beyond the packets' headers.
+    pub fn payload_since(self, before: Self) -> u64 {
+        (self.sent - before.sent).saturating_sub(Self::HEADERS * (self.packets - before.packets))
     }
 }
 
@@ -46,7 +87,7 @@ pub struct PoolCount {
 impl PoolCount {
     /// From `rados df`; none when the pool is not there.
     pub async fn of(cluster: &Cluster, pool: &str) -> Result<Option<Self>> {
-        let all = cluster.ceph_json(&["rados", "df", "--format", "json"]).await?;
+        let all = cluster.ceph_json(&["rados", "df"]).await?;
         let pools = all["pools"].as_array().context("rados df has pools")?;
         let Some(found) = pools.iter().find(|entry| entry["name"] == pool) else { return Ok(None) };
         let number = |name: &str| found[name].as_u64().with_context(|| format!("rados df: {name} in {found}"));
@@ -62,10 +103,17 @@ impl PoolCount {
 
 /// Whether `counted` and `reported` differ by at most 2 %.
 pub fn agree(counted: u64, reported: u64) -> bool {
-    counted.abs_diff(reported) as f64 <= 0.02 * reported as f64
+    within(counted, reported, 0.02)
+}
+
+/// Whether `counted` differs from `reported` by at most this part of it. Nothing reported agrees with nothing.
+pub fn within(counted: u64, reported: u64, part: f64) -> bool {
+    reported > 0 && counted.abs_diff(reported) as f64 <= part * reported as f64
 }
 
 /// A number from JSON, by pointer, as the story expects it.
 pub fn number(value: &Value, pointer: &str) -> Result<u64> {
-    value.pointer(pointer).and_then(Value::as_u64).with_context(|| format!("{pointer} in {value}"))
+    let found = value.pointer(pointer).and_then(Value::as_u64);
+    ensure!(found.is_some(), "{pointer} in {value}");
+    found.context("a number")
 }

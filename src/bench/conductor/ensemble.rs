@@ -1,5 +1,5 @@
-//! The clients that are here, as the conductor sees them: sends to them, waits for what they say, notices when one is gone or silent, and
-//! knows in words where the test was when it failed.
+//! The clients that are here, as the conductor sees them: sends to them, waits for what they say, and notices when one is gone or
+//! silent. What that is in words is in [`super::words`].
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, Shutdown, TcpStream};
@@ -25,6 +25,9 @@ const TICK: Duration = Duration::from_millis(100);
 /// Which client said what, and when it was heard.
 type Said = (u32, Instant, ToConductor);
 
+/// How long a line waits for the clients to say how far they are.
+const LINE_PATIENCE: Duration = Duration::from_millis(500);
+
 struct Member {
     uid: String,
     stream: TcpStream,
@@ -35,15 +38,17 @@ struct Member {
     /// The last one sent, until it is answered.
     ping: Option<(u64, Instant)>,
     doing: Doing,
+    /// Whether `doing` came since the last line.
+    fresh: bool,
     gone: Option<String>,
 }
 
 /// A round that is going.
-struct Going {
+pub(super) struct Going {
     clients: Vec<u32>,
-    started: Instant,
-    ramp: Duration,
-    duration: Duration,
+    pub(super) started: Instant,
+    pub(super) ramp: Duration,
+    pub(super) duration: Duration,
     lines: u64,
     last: (Instant, u64),
 }
@@ -56,15 +61,15 @@ pub struct CleanedUp {
 }
 
 pub struct Ensemble<'a> {
-    task: Arc<Task>,
+    pub(super) task: Arc<Task>,
     arrivals: Receiver<Arrival>,
     members: Vec<Option<Member>>,
     /// What clients said before the others were here: they say it once.
     early: VecDeque<Said>,
     stop: &'a Stop,
     observe: &'a mut dyn FnMut(Event),
-    waiting: Waiting,
-    going: Option<Going>,
+    pub(super) waiting: Waiting,
+    pub(super) going: Option<Going>,
     pinged: Instant,
     pings: u64,
 }
@@ -78,7 +83,7 @@ impl<'a> Ensemble<'a> {
     ) -> Ensemble<'a> {
         let members = task.nodes.iter().map(|_| None).collect();
         let pinged = Instant::now();
-        let waiting = Waiting::ToRegister;
+        let waiting = Waiting::Registration;
         Ensemble {
             task,
             arrivals,
@@ -134,7 +139,7 @@ impl<'a> Ensemble<'a> {
     }
 
     pub fn wait_for_registrations(&mut self, until: Instant) -> Result<(), Failure> {
-        self.waiting = Waiting::ToRegister;
+        self.waiting = Waiting::Registration;
         while self.members.iter().any(Option::is_none) {
             if let Some(said) = self.next(until)? {
                 self.early.push_back(said);
@@ -162,14 +167,14 @@ impl<'a> Ensemble<'a> {
                 Some(said) => Some(said),
                 None => self.next(until)?,
             };
-            match said {
-                Some((client, at, message)) => {
-                    if take(self, client, at, message)? {
-                        left.retain(|other| *other != client);
-                    }
+            let Some((client, at, message)) = said else {
+                if Instant::now() >= until {
+                    return Err(Failure::Late { clients: left, what: waiting });
                 }
-                None if Instant::now() >= until => return Err(Failure::Late { clients: left, what: waiting }),
-                None => {}
+                continue;
+            };
+            if take(self, client, at, message)? {
+                left.retain(|other| *other != client);
             }
         }
         Ok(())
@@ -179,7 +184,8 @@ impl<'a> Ensemble<'a> {
     pub fn start(&mut self, clients: &[u32], ramp: Duration, duration: Duration) {
         let started = Instant::now();
         for client in clients {
-            self.members[*client as usize].as_mut().expect("all have registered").doing = Doing::default();
+            let member = self.members[*client as usize].as_mut().expect("all have registered");
+            (member.doing, member.fresh) = (Doing::default(), false);
         }
         let clients = clients.to_vec();
         self.going = Some(Going { clients, started, ramp, duration, lines: 0, last: (started, 0) });
@@ -273,6 +279,7 @@ impl<'a> Ensemble<'a> {
                     round_trip: Duration::MAX,
                     ping: None,
                     doing: Doing::default(),
+                    fresh: false,
                     gone: None,
                 };
                 self.members[client as usize] = Some(member);
@@ -305,6 +312,7 @@ impl<'a> Ensemble<'a> {
             }
             ToConductor::Progress(doing) => {
                 member.doing = doing;
+                member.fresh = true;
                 Ok(None)
             }
             ToConductor::Saying { text } => {
@@ -359,13 +367,17 @@ impl<'a> Ensemble<'a> {
         let Some(going) = &mut self.going else { return };
         let now = Instant::now();
         let time = now - going.started;
-        if time < Duration::from_secs(going.lines + 1) {
+        let due = Duration::from_secs(going.lines + 1);
+        let member = |client: &u32| self.members[*client as usize].as_ref();
+        let all_fresh = going.clients.iter().filter_map(member).all(|member| member.fresh);
+        if time < due || (!all_fresh && time < due + LINE_PATIENCE) {
             return;
         }
         going.lines = time.as_secs();
         let mut sum = Doing { measuring: true, ..Doing::default() };
         for client in &going.clients {
-            let Some(Member { doing, .. }) = &self.members[*client as usize] else { continue };
+            let Some(Member { doing, fresh, .. }) = &mut self.members[*client as usize] else { continue };
+            *fresh = false;
             sum.measuring &= doing.measuring;
             sum.ops += doing.ops;
             sum.bytes += doing.bytes;
@@ -378,52 +390,5 @@ impl<'a> Ensemble<'a> {
         going.last = (now, sum.bytes);
         let line = Line::new(going.lines, time, now - before, sum, sum.bytes.saturating_sub(bytes_before));
         self.tell(Event::Second(line));
-    }
-
-    /// A failure in words.
-    pub fn explain(&self, failure: &Failure) -> String {
-        match failure {
-            Failure::Missing { clients, seconds } => {
-                format!("{} did not register within {seconds} s", self.names(clients))
-            }
-            Failure::Late { clients, what } => match what {
-                Waiting::ToRegister => format!("{} did not register in time", self.names(clients)),
-                Waiting::ToOpen => format!("{} did not open the target in time", self.names(clients)),
-                Waiting::ToPrepare => format!("{} was not ready in time", self.names(clients)),
-                Waiting::ToRun => format!("{} did not end its round in time", self.names(clients)),
-            },
-            Failure::Lost { client, cause } => match self.place() {
-                Some(place) => format!("{} stopped {place}: {cause}", self.name(*client)),
-                None => format!("{} was lost while {}: {cause}", self.name(*client), self.waiting),
-            },
-            Failure::Client { client, cause } => match self.place() {
-                Some(place) => format!("{} stopped {place}: {cause}", self.name(*client)),
-                None => format!("{}: {cause}", self.name(*client)),
-            },
-            Failure::Test { cause } => cause.clone(),
-            Failure::Stopped { signal } => match self.place() {
-                Some(place) => format!("stopped {place}: {signal}"),
-                None => format!("stopped before the end of the test: {signal}"),
-            },
-        }
-    }
-
-    pub fn name(&self, client: u32) -> String {
-        format!("client {client} on {}", self.task.nodes[client as usize])
-    }
-
-    fn names(&self, clients: &[u32]) -> String {
-        clients.iter().map(|client| self.name(*client)).collect::<Vec<_>>().join(", ")
-    }
-
-    /// Where in its window the round is: `at 31 of 60 s`.
-    fn place(&self) -> Option<String> {
-        let going = self.going.as_ref()?;
-        let time = going.started.elapsed();
-        let (stage, time, whole) = match time.checked_sub(going.ramp) {
-            Some(measured) => ("", measured.min(going.duration), going.duration),
-            None => ("in the ramp, ", time, going.ramp),
-        };
-        Some(format!("{stage}at {} of {} s", time.as_secs(), whole.as_secs_f64()))
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::bench::content::Content;
 use crate::bench::engine::{Capabilities, Completion, Direction, Engine, EngineError, Operation};
+use crate::bench::rados::explain::Situation;
 use crate::bench::rados::objects::{Extent, Ledger, Name};
 use crate::sys::librados::{Ended, IoContext, Pipeline, WriteHint};
 
@@ -17,6 +18,7 @@ const CANCELLED_WITHIN: Duration = Duration::from_secs(2);
 
 pub struct RadosEngine {
     context: Arc<IoContext>,
+    situation: Arc<Situation>,
     extent: Extent,
     name: Name,
     /// Bytes of a whole object, told to the store with each write.
@@ -29,19 +31,33 @@ pub struct RadosEngine {
     writing: Vec<Option<u64>>,
 }
 
+/// What one job does in one round.
+pub struct Work {
+    pub extent: Extent,
+    /// Of the client's objects of this size.
+    pub name: Name,
+    pub object_size: u64,
+    /// Learns what is written.
+    pub ledger: Arc<Ledger>,
+    /// Makes the content.
+    pub seed: u64,
+}
+
 impl RadosEngine {
-    /// `name` is that of the client's objects of this size; `ledger` learns what is written; `seed` makes the content.
-    pub fn new(
-        context: Arc<IoContext>,
-        extent: Extent,
-        name: Name,
-        object_size: u64,
-        ledger: Arc<Ledger>,
-        seed: u64,
-    ) -> Self {
-        let hint = WriteHint { object_size, write_size: object_size };
-        let content = Content::new(seed);
-        Self { context, extent, name, object_size, ledger, pipeline: None, hint, content, writing: Vec::new() }
+    pub fn new(context: Arc<IoContext>, situation: Arc<Situation>, work: Work) -> Self {
+        let Work { extent, name, object_size, ledger, seed } = work;
+        Self {
+            context,
+            situation,
+            extent,
+            name,
+            object_size,
+            ledger,
+            pipeline: None,
+            hint: WriteHint { object_size, write_size: object_size },
+            content: Content::new(seed),
+            writing: Vec::new(),
+        }
     }
 }
 
@@ -83,6 +99,10 @@ impl Engine for RadosEngine {
         let pipeline = self.pipeline.as_mut().ok_or_else(not_prepared)?;
         pipeline.reap(timeout, |ended| done.push(book(&self.ledger, &mut self.writing, ended)));
         Ok(())
+    }
+
+    fn explain(&self, errno: i32) -> Option<String> {
+        self.situation.meaning(errno)
     }
 
     fn finish(&mut self, timeout: Duration) -> Result<(), EngineError> {

@@ -33,13 +33,13 @@ impl InFlight {
 /// A connected client, and what is known when it fails.
 pub struct Connection {
     pub cluster: Arc<Cluster>,
-    pub situation: Situation,
+    pub situation: Arc<Situation>,
 }
 
 impl Connection {
     /// Opens the target's pool and namespace.
     pub fn open_pool(&self) -> Result<Arc<IoContext>, EngineError> {
-        let Situation { pool, namespace, .. } = &self.situation;
+        let Situation { pool, namespace, .. } = &*self.situation;
         IoContext::new(self.cluster.clone(), pool, namespace)
             .map(Arc::new)
             .map_err(|error| EngineError::new(format!("open pool {pool}"), self.situation.pool(error.errno)))
@@ -74,7 +74,7 @@ pub fn connect(target: &RadosTarget, op_timeout_seconds: u64, in_flight: InFligh
         namespace: target.namespace.clone(),
     };
     match connect_bounded(cluster, Duration::from_secs(target.connect_timeout_seconds) + GRACE) {
-        Ok(cluster) => Ok(Connection { cluster, situation }),
+        Ok(cluster) => Ok(Connection { cluster, situation: Arc::new(situation) }),
         Err(number) => Err(EngineError::new(act, situation.connect(number))),
     }
 }

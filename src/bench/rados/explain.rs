@@ -74,18 +74,26 @@ impl Situation {
     /// Why an operation on the pool's objects failed.
     pub fn operation(&self, number: i32) -> String {
         let text = errno::text(number);
+        match self.meaning(number) {
+            Some(meaning) => format!("{text}: {meaning}"),
+            None => text,
+        }
+    }
+
+    /// What an operation's error means, beyond its name.
+    pub fn meaning(&self, number: i32) -> Option<String> {
         let pool = &self.pool;
-        match number {
-            libc::EDQUOT => format!("{text}: pool {pool} is at its quota"),
-            libc::ENOSPC => format!("{text}: pool {pool} is full, or an OSD that it uses is"),
-            libc::EPERM | libc::EACCES => format!("{text}: {} needs the cap osd `{}`", self.entity, self.cap()),
+        Some(match number {
+            libc::EDQUOT => format!("pool {pool} is at its quota"),
+            libc::ENOSPC => format!("pool {pool} is full, or an OSD that it uses is"),
+            libc::EPERM | libc::EACCES => format!("{} needs the cap osd `{}`", self.entity, self.cap()),
             libc::ETIMEDOUT => format!(
-                "{text}: no answer within {} s: an OSD hangs, or a placement group of pool {pool} is not active",
+                "no answer within {} s: an OSD hangs, or a placement group of pool {pool} is not active",
                 self.op_timeout_seconds
             ),
-            libc::ENOENT => format!("{text}: the pool or the object was removed meanwhile"),
-            _ => text,
-        }
+            libc::ENOENT => "the pool or the object was removed meanwhile".into(),
+            _ => return None,
+        })
     }
 
     fn cap(&self) -> String {

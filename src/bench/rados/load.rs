@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::api::Op;
 use crate::bench::engine::{Engine, EngineError};
-use crate::bench::engines::rados::RadosEngine;
+use crate::bench::engines::rados::{RadosEngine, Work};
 use crate::bench::load::{Load, PreparedRound};
 use crate::bench::{pattern, stop};
 use crate::contract::{Point, Task};
@@ -144,7 +144,7 @@ impl RadosLoad {
 
     /// Sizes whose objects no later point reads before it writes them anew: they only take space.
     fn useless_sizes(&self, point: &Point) -> Vec<u64> {
-        let later = self.points.iter().rposition(|known| known == point).map_or(&[][..], |at| &self.points[at + 1..]);
+        let later = self.points.iter().position(|known| known == point).map_or(&[][..], |at| &self.points[at + 1..]);
         let wanted = |size: u64| {
             let next = later.iter().find(|point| size_of(point) == size);
             next.is_some_and(|point| reads(point.op))
@@ -195,10 +195,14 @@ impl Load for RadosLoad {
         let round: Vec<_> = extents.into_iter().map(|extent| (extent, Ledger::new())).collect();
         let mut engines: Vec<Box<dyn Engine>> = Vec::with_capacity(round.len());
         for (job, (extent, ledger)) in round.iter().enumerate() {
-            let name = self.names.of_size(shape.object_size);
-            let context = self.context.clone();
-            let (extent, ledger, seed) = (extent.clone(), ledger.clone(), self.next_seed(job));
-            let mut engine = RadosEngine::new(context, extent, name, shape.object_size, ledger, seed);
+            let work = Work {
+                extent: extent.clone(),
+                name: self.names.of_size(shape.object_size),
+                object_size: shape.object_size,
+                ledger: ledger.clone(),
+                seed: self.next_seed(job),
+            };
+            let mut engine = RadosEngine::new(self.context.clone(), self.connection.situation.clone(), work);
             engine.prepare(point.queue_depth, shape.block_size as u32)?;
             engines.push(Box::new(engine));
         }

@@ -3,7 +3,7 @@
 
 mod batch;
 mod connect;
-mod explain;
+pub(crate) mod explain;
 mod facts;
 mod key;
 mod leftovers;

@@ -92,7 +92,7 @@ fn settle(observed: &Observed, left: Vec<String>) -> Option<Step> {
 
 fn keep(observed: &Observed, number: i64, left: Vec<String>) -> Step {
     let measured = observed.records.contains(&number);
-    let note_is_right = observed.recorded.left_behind == !observed.things.is_empty();
+    let note_is_right = observed.recorded.left_behind != observed.things.is_empty();
     if measured && !(is_current(observed) && note_is_right) {
         return Step::Say(Say::Judged { number, left });
     }

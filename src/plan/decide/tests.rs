@@ -6,7 +6,10 @@ mod world;
 use super::*;
 use world::World;
 
-fn finished(world: &World) -> (Option<Phase>, Vec<crate::api::TestPhase>, Vec<((i64, usize), TestEnd)>) {
+/// Phase, phases of the tests, and the stored results by run and test.
+type End = (Option<Phase>, Vec<crate::api::TestPhase>, Vec<((i64, usize), TestEnd)>);
+
+fn finished(world: &World) -> End {
     let results = world.results.iter().map(|(key, end)| (*key, *end)).collect();
     (world.recorded.phase, world.recorded.tests.clone(), results)
 }

@@ -92,7 +92,7 @@ impl World {
         let finished = |number: i64| {
             self.recorded.run.as_ref().is_some_and(|run| run.number > number || (run.number == number && run.finished))
         };
-        let active = self.frozen.iter().rev().next().filter(|(number, _)| !finished(**number));
+        let active = self.frozen.iter().next_back().filter(|(number, _)| !finished(**number));
         let mut observed = Observed {
             now: self.now,
             generation: self.generation,
