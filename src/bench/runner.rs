@@ -85,14 +85,14 @@ fn run_job(mut job: Job, gate: &Gate, words: &Sender<Word>) {
         let hung_late = job.drain(stopped, &shared)?;
         Ok(JobEnd { job, stopped, hung_late })
     });
-    let _ = words.send(Word::Ended(end));
+    let _ = words.send(Word::Ended(Box::new(end)));
 }
 
 /// What a job's thread tells the watching one.
 enum Word {
     /// It counts no more operations.
     Counted,
-    Ended(Result<JobEnd, EngineError>),
+    Ended(Box<Result<JobEnd, EngineError>>),
 }
 
 /// What became of one job.
@@ -166,7 +166,7 @@ impl Watch<'_> {
                 Ok(Word::Counted) => counted += 1,
                 Ok(Word::Ended(end)) => {
                     ended += 1;
-                    match end {
+                    match *end {
                         Ok(end) => ends.push(end),
                         Err(failed) => error = error.or(Some(failed)),
                     }
