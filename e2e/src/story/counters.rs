@@ -8,10 +8,9 @@ use super::{Cluster, Node};
 /// What the kernel counted on a block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceBytes {
+    /// Requests as they were asked for: those that the kernel merged into others count as well.
     pub reads: u64,
     pub read: u64,
-    /// Milliseconds that reads took, added up: divided by the time that passed, how many were under way on average.
-    pub read_millis: u64,
     pub writes: u64,
     pub written: u64,
 }
@@ -23,10 +22,9 @@ impl DeviceBytes {
         let fields: Vec<u64> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
         let field = |index: usize| fields.get(index).copied().with_context(|| format!("stat of {device}: {text}"));
         Ok(Self {
-            reads: field(0)?,
+            reads: field(0)? + field(1)?,
             read: field(2)? * 512,
-            read_millis: field(3)?,
-            writes: field(4)?,
+            writes: field(4)? + field(5)?,
             written: field(6)? * 512,
         })
     }
@@ -35,7 +33,6 @@ impl DeviceBytes {
         Self {
             reads: self.reads - before.reads,
             read: self.read - before.read,
-            read_millis: self.read_millis - before.read_millis,
             writes: self.writes - before.writes,
             written: self.written - before.written,
         }

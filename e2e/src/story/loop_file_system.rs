@@ -7,6 +7,8 @@ use super::{DeviceBytes, Node, Story};
 /// Mounted on a node until the story ends.
 pub struct LoopFileSystem<'a> {
     node: Node<'a>,
+    /// The kernel goes on counting where an earlier file on the same device ended.
+    before: DeviceBytes,
     /// The kernel's name of the device, such as `loop7`.
     pub device: String,
     /// Where it is mounted on the node.
@@ -41,13 +43,14 @@ impl<'a> LoopFileSystem<'a> {
              mount -o noatime $device {directory}; basename $device"
         );
         let device = node.run(&["sh", "-c", &make]).await.context("a file system on a loop device")?.trim().to_owned();
-        Ok(Self { node, device, directory })
+        let before = DeviceBytes::of(&node, &device).await?;
+        Ok(Self { node, before, device, directory })
     }
 
-    /// What the kernel has counted on the device; what is only in memory yet is written first.
+    /// What the kernel has counted on the device since it was mounted; what is only in memory yet is written first.
     pub async fn counted(&self) -> Result<DeviceBytes> {
         self.node.run(&["sync", "--file-system", &self.directory]).await?;
-        DeviceBytes::of(&self.node, &self.device).await
+        Ok(DeviceBytes::of(&self.node, &self.device).await?.since(self.before))
     }
 
     /// Everything in it, but for what mkfs made.

@@ -51,7 +51,7 @@ async fn a_file_on_every_node() -> Result<()> {
         require_conditions(&status, Phase::Passed)?;
         large_reads_were_counted(&status, &after_large)?;
 
-        let mut small = DeviceBytes { reads: 0, read: 0, read_millis: 0, writes: 0, written: 0 };
+        let mut small = DeviceBytes { reads: 0, read: 0, writes: 0, written: 0 };
         for (disk, before) in disks.iter().zip(&after_large) {
             let counted = disk.counted().await?.since(*before);
             small.read += counted.read;

@@ -8,7 +8,8 @@ use e2e::story::{
     LinkBytes, NODES, Node, bytes_of, points, require_completed, require_conditions, tell, test_of, within,
 };
 
-/// Every ordered pair of nodes, one after the other: what each node sent is what is reported of it.
+/// Every ordered pair of nodes, one after the other: what each node sent is what is reported of it. A byte cap ends each pair, so that nothing
+/// is sent after its window.
 #[tokio::test]
 async fn every_ordered_pair() -> Result<()> {
     tell("network", async |story| {
@@ -16,7 +17,8 @@ async fn every_ordered_pair() -> Result<()> {
         for node in NODES {
             before.push(LinkBytes::of(&Node::new(&story.cluster, node)).await?);
         }
-        let spec = "{defaults: {rampUp: 0s, duration: 2s, rounds: 1}, tests: [{name: pairs, network: {pattern: Pairs, streams: [2]}}]}";
+        let spec = "{defaults: {rampUp: 0s, duration: 60s, rounds: 1}, tests: [
+            {name: pairs, network: {pattern: Pairs, streams: [2]}, workload: {bytes: 2Gi}}]}";
         let (_, status) = story.run("", spec, 120).await?;
         let mut sent = Vec::new();
         for (node, before) in NODES.iter().zip(before) {

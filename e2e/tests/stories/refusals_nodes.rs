@@ -10,7 +10,7 @@ async fn a_selector_that_matches_nothing() -> Result<()> {
     tell("no-nodes", async |story| {
         let spec = format!("{{clients: {{nodes: {{matchLabels: {{disk: fast}}}}}}, {TESTS}}}");
         let message = story.refusal(NAMESPACE, "", &spec, 20).await?;
-        ensure!(message.contains("clients.nodes.matchLabels") && message.contains("disk=fast"), "{message}");
+        ensure!(message.contains("spec.clients.nodes.matchLabels") && message.contains("disk=fast"), "{message}");
         let spec = format!("{{clients: {{nodes: {{names: [node9]}}}}, {TESTS}}}");
         let message = story.refusal(NAMESPACE, "name", &spec, 20).await?;
         ensure!(message.contains("clients.nodes") && message.contains("node9"), "{message}");

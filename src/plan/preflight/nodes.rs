@@ -21,7 +21,10 @@ pub(super) fn choose<'a>(
         Some(NodeSelection::Names(names)) => {
             let find = |name: &String| {
                 survey.nodes.iter().find(|node| node.name == *name).ok_or_else(|| {
-                    refuse("NoSuchNode", format!("{field}.names: {name:?}: no node of this name is in the cluster"))
+                    refuse(
+                        "NoSuchNode",
+                        format!("{}: {name:?}: no node of this name is in the cluster", place.clients("nodes.names")),
+                    )
                 })
             };
             names.iter().map(find).collect::<Result<Vec<_>, _>>()?
@@ -33,7 +36,11 @@ pub(super) fn choose<'a>(
                 let wanted: Vec<String> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
                 return Err(refuse(
                     "NoNodes",
-                    format!("{field}.matchLabels: {}: no node carries these labels", wanted.join(",")),
+                    format!(
+                        "{}: {}: no node carries these labels",
+                        place.clients("nodes.matchLabels"),
+                        wanted.join(",")
+                    ),
                 ));
             }
             found
