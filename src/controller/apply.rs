@@ -14,8 +14,8 @@ use super::observe::Look;
 use super::say::{give_up, say, tell_left};
 use super::write::{create, delete, delete_named};
 use super::{cluster_lease, write};
-use crate::api::CephBenchmark;
-use crate::plan::decide::{Step, Target, ThingKind};
+use crate::api::{CephBenchmark, TestPhase};
+use crate::plan::decide::{ClientState, Step, Target, ThingKind};
 use crate::plan::frozen::{Frozen, RunKey};
 use crate::plan::{PlannedKind, PlannedPool};
 use crate::resources::names::{FINALIZER, RunNames};
@@ -159,18 +159,19 @@ async fn store(context: &Context, look: &Look, test: usize, result: StoredTest) 
         cause = result.status.message.as_deref().unwrap_or_default(),
         "a test has ended"
     );
-    let killed = killed(look, &run, test);
-    create(context, &look.owner, &build_result_config_map(&run, test, result, &killed)?).await
+    let sweeps = if result.status.phase == TestPhase::Error { to_sweep_after(look, &run, test) } else { Vec::new() };
+    create(context, &look.owner, &build_result_config_map(&run, test, result, &sweeps)?).await
 }
 
-/// The clients that were killed and whose remains only the bench can remove. What lies in a pool that was made for the test goes with it; in
-/// another pool one sweeper removes what all clients left.
-fn killed(look: &Look, run: &RunContext<'_>, test: usize) -> Vec<u32> {
+/// The clients of a failed test whose remains only the bench can remove: those that were killed, and those that run on and may be. What lies
+/// in a pool that was made for the test goes with it; in another pool one sweeper removes what all clients left.
+fn to_sweep_after(look: &Look, run: &RunContext<'_>, test: usize) -> Vec<u32> {
+    let may_leave = |state: &ClientState| state.was_killed() || matches!(state, ClientState::Running { .. });
     let states = (0_u32..).zip(&look.clients.states);
-    let killed = states.filter(|(_, client)| client.state.was_killed()).map(|(index, _)| index);
+    let clients = states.filter(|(_, client)| may_leave(&client.state)).map(|(index, _)| index);
     match &run.test(test).0.kind {
-        PlannedKind::File { .. } => killed.collect(),
-        PlannedKind::Rados(PlannedPool::Existing { .. }) => killed.take(1).collect(),
+        PlannedKind::File { .. } => clients.collect(),
+        PlannedKind::Rados(PlannedPool::Existing { .. }) => clients.take(1).collect(),
         PlannedKind::Rados(PlannedPool::Create { .. }) | PlannedKind::Device { .. } | PlannedKind::Network => {
             Vec::new()
         }

@@ -1,6 +1,6 @@
 //! Removing what a run made: in order, waiting for each kind, and giving up waiting for what does not go.
 
-use super::observed::{Observed, Sweeper, Thing, ThingKind};
+use super::observed::{Observed, Sweep, Sweeper, Thing, ThingKind};
 use super::patience;
 use super::step::{Step, Target};
 
@@ -75,24 +75,24 @@ pub(super) fn clean(observed: &Observed, scope: Scope) -> Cleaning {
 fn sweep(observed: &Observed, tasks: &[&Thing]) -> Result<Vec<String>, Step> {
     let Some(run) = &observed.run else { return Ok(Vec::new()) };
     let concerned = |index: usize| tasks.iter().any(|task| task.run == run.number && task.test == Some(index));
+    let tests = run.tests.iter().enumerate().filter(|(index, _)| concerned(*index));
+    let sweeps: Vec<(usize, &Sweep)> =
+        tests.flat_map(|(index, test)| test.sweeps.iter().map(move |sweep| (index, sweep))).collect();
+    // All of them at once: each works on a node of its own.
+    if let Some((test, sweep)) = sweeps.iter().find(|(_, sweep)| sweep.sweeper == Sweeper::Absent) {
+        return Err(Step::CreateSweeper { test: *test, client: sweep.client });
+    }
     let mut left = Vec::new();
-    for (test, sweep) in run
-        .tests
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| concerned(*index))
-        .flat_map(|(index, test)| test.sweeps.iter().map(move |sweep| (index, sweep)))
-    {
-        match &sweep.sweeper {
-            Sweeper::Absent => return Err(Step::CreateSweeper { test, client: sweep.client }),
+    for (_, Sweep { client: _, what, sweeper }) in sweeps {
+        match sweeper {
             Sweeper::Working { since } if patience::seconds_between(*since, observed.now) > patience::SWEEP => {
-                left.push(format!("{}: its sweeper did not end within {} s", sweep.what, patience::SWEEP));
+                left.push(format!("{what}: its sweeper did not end within {} s", patience::SWEEP));
             }
-            Sweeper::Working { since: _ } => {
-                return Err(Step::Wait { seconds: 1, reason: format!("sweeping up: {}", sweep.what) });
+            Sweeper::Absent | Sweeper::Working { since: _ } => {
+                return Err(Step::Wait { seconds: 1, reason: format!("sweeping up: {what}") });
             }
             Sweeper::Done => {}
-            Sweeper::Failed(cause) => left.push(format!("{}: {cause}", sweep.what)),
+            Sweeper::Failed(cause) => left.push(format!("{what}: {cause}")),
         }
     }
     Ok(left)
