@@ -5,5 +5,5 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=packages.sh
 . e2e/packages.sh
 
-need_packages fio
+need_packages fio iperf3
 cargo bench --locked "$@"

@@ -40,7 +40,7 @@ const POINTLESS: &[i32] = &[
 const NOT_IN_FLIGHT: u64 = u64::MAX;
 
 /// What the jobs of a round share. Times are nanoseconds since the common start.
-pub(super) struct Shared<'a> {
+pub(super) struct Shared {
     pub started: Instant,
     pub ramp_end: u64,
     pub end: u64,
@@ -49,11 +49,11 @@ pub(super) struct Shared<'a> {
     pub op_timeout: Duration,
     /// Set by the first job that ends the round for all.
     pub stop: AtomicBool,
-    pub cancel: &'a AtomicBool,
-    pub progress: &'a Progress,
+    pub cancelled: AtomicBool,
+    pub progress: Progress,
 }
 
-impl Shared<'_> {
+impl Shared {
     pub fn now(&self) -> u64 {
         self.started.elapsed().as_nanos() as u64
     }
@@ -67,7 +67,7 @@ impl Shared<'_> {
     }
 
     fn over(&self) -> bool {
-        self.stop.load(Relaxed) || self.cancel.load(Relaxed)
+        self.stop.load(Relaxed) || self.cancelled.load(Relaxed)
     }
 }
 
@@ -263,7 +263,7 @@ impl Job {
             if self.in_flight == 0 || abandon {
                 break;
             }
-            if shared.cancel.load(Relaxed) {
+            if shared.cancelled.load(Relaxed) {
                 let give_up = *give_up.get_or_insert(now + FINISH.as_nanos() as u64);
                 abandon = now >= give_up;
             }

@@ -83,6 +83,17 @@ impl Progress {
         }
     }
 
+    /// Takes over the numbers of another, not its stage.
+    pub(super) fn mirror(&self, other: &Progress) {
+        let Progress { stage: _, ops, bytes, errors, in_flight, latency_sum_nanos, last_latency_nanos } = other;
+        self.ops.store(ops.load(Relaxed), Relaxed);
+        self.bytes.store(bytes.load(Relaxed), Relaxed);
+        self.errors.store(errors.load(Relaxed), Relaxed);
+        self.in_flight.store(in_flight.load(Relaxed), Relaxed);
+        self.latency_sum_nanos.store(latency_sum_nanos.load(Relaxed), Relaxed);
+        self.last_latency_nanos.store(last_latency_nanos.load(Relaxed), Relaxed);
+    }
+
     pub(super) fn enter(&self, stage: Stage) {
         let number = match stage {
             Stage::Idle => 0,

@@ -1,9 +1,10 @@
 //! One round of one client: starts the jobs together, gives them their window, and makes one report of what they recorded. What a job
 //! does in its window is [`super::job`]'s; what clients measured together is merged elsewhere.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Barrier, OnceLock};
-use std::thread::{self, Thread};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
@@ -12,6 +13,7 @@ use crate::api::Op;
 use crate::contract::{ClientRound, EndedBy, Point, RoundReport};
 
 use super::engine::{Engine, EngineError, check_block};
+use super::errno;
 use super::job::{Job, Shared, Stopped};
 use super::pattern::{self, Pattern};
 pub use super::progress::{Progress, Snapshot, Stage};
@@ -20,11 +22,19 @@ use super::recorder::Recorder;
 /// Rounds that this process has run: each draws other blocks than those before, and the same when all is run again.
 static ROUNDS: AtomicU64 = AtomicU64::new(0);
 
+/// How often the watching thread looks up: progress, a cancellation, the deadline.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How much longer than an operation may take a job may need to end, and how long after a cancellation.
+const GRACE: Duration = Duration::from_secs(5);
+const CANCEL_GRACE: Duration = Duration::from_secs(3);
+
 /// Runs one round of a point over engines that are prepared, one thread for each.
 ///
 /// Operations count when they complete within the window: from the end of the ramp to the end of the duration, or to the byte cap or to
 /// errors that end the round before. Failures are counted at any time. An operation that takes longer than `op_timeout` is a failure and
-/// ends the round. `cancel` ends it within about a second, as an error: a part of a window is no result.
+/// ends the round; a thread that hangs in its engine beyond that is left behind, and the round is an error. `cancel` ends it within
+/// seconds, as an error: a part of a window is no result.
 pub fn run(
     engines: Vec<Box<dyn Engine>>,
     point: &Point,
@@ -35,33 +45,186 @@ pub fn run(
 ) -> Result<RoundReport, EngineError> {
     let jobs = make_jobs(engines, point, client)?;
     progress.reset();
-    let round = Round {
-        ready: Barrier::new(jobs.len() + 1),
-        go: Barrier::new(jobs.len() + 1),
-        shared: OnceLock::new(),
-        counting: AtomicUsize::new(jobs.len()),
-        watcher: thread::current(),
-    };
-    let (ends, cpu) = thread::scope(|scope| {
-        let handles: Vec<_> = jobs.into_iter().map(|job| scope.spawn(|| round.run_job(job))).collect();
-        round.ready.wait();
-        let shared = round.shared.get_or_init(|| share(point, op_timeout, progress, cancel));
-        progress.enter(Stage::RampUp);
-        round.go.wait();
-        let cpu = round.watch(shared);
-        let ends: Vec<_> = handles
-            .into_iter()
-            .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect();
-        (ends, cpu)
-    });
+    let gate = Arc::new(Gate::default());
+    let count = jobs.len();
+    let words = start(jobs, &gate)?;
+    progress.enter(Stage::RampUp);
+    let shared = gate.open(count, || share(point, op_timeout));
+    let mut watch = Watch { shared: &shared, words, count, progress, cancel, over: None };
+    let watched = watch.watch();
+    progress.mirror(&shared.progress);
     progress.enter(Stage::Idle);
-    let shared = round.shared.get().expect("set before the start");
-    let ends = ends.into_iter().collect::<Result<Vec<_>, _>>()?;
-    if cancel.load(Relaxed) {
-        return Err(cancelled(shared));
+    let (ends, cpu) = watched?;
+    Ok(report(ends, &shared, point, client, cpu))
+}
+
+/// A thread for each job, which waits at the gate. If one can't be had, all are sent away.
+fn start(jobs: Vec<Job>, gate: &Arc<Gate>) -> Result<Receiver<Word>, EngineError> {
+    let (sender, words) = mpsc::channel();
+    for (index, job) in jobs.into_iter().enumerate() {
+        let (gate_of_job, sender) = (gate.clone(), sender.clone());
+        let spawned =
+            thread::Builder::new().name(format!("job-{index}")).spawn(move || run_job(job, &gate_of_job, &sender));
+        if let Err(error) = spawned {
+            gate.send_away();
+            return Err(EngineError::new(format!("start the thread of job {index}"), errno::io_text(&error)));
+        }
     }
-    Ok(report(ends, shared, point, client, cpu))
+    Ok(words)
+}
+
+fn run_job(mut job: Job, gate: &Gate, words: &Sender<Word>) {
+    let Some(shared) = gate.wait() else { return };
+    let stopped = job.work(&shared);
+    if stopped.is_err() {
+        shared.stop.store(true, Relaxed);
+    }
+    // Nobody listens any more when the round was given up.
+    let _ = words.send(Word::Counted);
+    let end = stopped.and_then(|stopped| {
+        let hung_late = job.drain(stopped, &shared)?;
+        Ok(JobEnd { job, stopped, hung_late })
+    });
+    let _ = words.send(Word::Ended(Box::new(end)));
+}
+
+/// What a job's thread tells the watching one.
+enum Word {
+    /// It counts no more operations.
+    Counted,
+    Ended(Box<Result<JobEnd, EngineError>>),
+}
+
+/// What became of one job.
+struct JobEnd {
+    job: Job,
+    stopped: Stopped,
+    hung_late: bool,
+}
+
+/// Where jobs wait until all are there.
+#[derive(Default)]
+struct Gate {
+    state: Mutex<GateState>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct GateState {
+    waiting: usize,
+    sent_away: bool,
+    /// Set when the gate opens.
+    shared: Option<Arc<Shared>>,
+}
+
+impl Gate {
+    fn lock(&self) -> MutexGuard<'_, GateState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens for `count` jobs, once they are all there. The round begins when `share` is called.
+    fn open(&self, count: usize, share: impl FnOnce() -> Shared) -> Arc<Shared> {
+        let state = self.changed.wait_while(self.lock(), |state| state.waiting < count);
+        let shared = Arc::new(share());
+        state.unwrap_or_else(PoisonError::into_inner).shared = Some(shared.clone());
+        self.changed.notify_all();
+        shared
+    }
+
+    fn send_away(&self) {
+        self.lock().sent_away = true;
+        self.changed.notify_all();
+    }
+
+    fn wait(&self) -> Option<Arc<Shared>> {
+        let mut state = self.lock();
+        state.waiting += 1;
+        self.changed.notify_all();
+        let state = self.changed.wait_while(state, |state| state.shared.is_none() && !state.sent_away);
+        state.unwrap_or_else(PoisonError::into_inner).shared.clone()
+    }
+}
+
+/// The thread that started the round, while its jobs work.
+struct Watch<'a> {
+    shared: &'a Shared,
+    words: Receiver<Word>,
+    count: usize,
+    progress: &'a Progress,
+    cancel: &'a AtomicBool,
+    /// Since when no job should count any more.
+    over: Option<u64>,
+}
+
+impl Watch<'_> {
+    /// Waits for all jobs, and gives what became of them and the CPU time that the process used in the window.
+    fn watch(&mut self) -> Result<(Vec<JobEnd>, Duration), EngineError> {
+        let (mut ends, mut error, mut counted, mut ended) = (Vec::new(), None, 0, 0);
+        let (mut before, mut after) = (None, None);
+        while ended < self.count {
+            match self.words.recv_timeout(self.nap()) {
+                Ok(Word::Counted) => counted += 1,
+                Ok(Word::Ended(end)) => {
+                    ended += 1;
+                    match *end {
+                        Ok(end) => ends.push(end),
+                        Err(failed) => error = error.or(Some(failed)),
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(EngineError::new("measure", "a job's thread panicked"));
+                }
+            }
+            let now = self.shared.now();
+            if now >= self.shared.ramp_end && before.is_none() {
+                before = Some(process_cpu());
+                self.progress.enter(Stage::Measuring);
+            }
+            if (now >= self.shared.end || counted == self.count) && after.is_none() {
+                after = Some(process_cpu());
+                self.progress.enter(Stage::Draining);
+            }
+            self.progress.mirror(&self.shared.progress);
+            self.look_at_the_clock(now, ended).map_err(|hang| error.take().unwrap_or(hang))?;
+        }
+        match error {
+            Some(error) => Err(error),
+            None if self.shared.cancelled.load(Relaxed) => Err(cancelled(self.shared)),
+            None => Ok((ends, after.zip(before).map_or(Duration::ZERO, |(after, before)| after - before))),
+        }
+    }
+
+    /// Until the next look, or the next end of the window if that is sooner.
+    fn nap(&self) -> Duration {
+        let now = self.shared.now();
+        let ends = [self.shared.ramp_end, self.shared.end].into_iter().filter(|end| *end > now);
+        ends.map(|end| Duration::from_nanos(end - now)).min().unwrap_or(LOOK).min(LOOK)
+    }
+
+    /// Passes a cancellation on, and gives up jobs that don't end.
+    fn look_at_the_clock(&mut self, now: u64, ended: usize) -> Result<(), EngineError> {
+        if self.cancel.load(Relaxed) && !self.shared.cancelled.swap(true, Relaxed) {
+            self.over = Some(now);
+        }
+        if self.over.is_none() && (now >= self.shared.end || self.shared.stop.load(Relaxed)) {
+            self.over = Some(now);
+        }
+        let was_cancelled = self.shared.cancelled.load(Relaxed);
+        let grace = if was_cancelled { CANCEL_GRACE } else { self.shared.op_timeout + GRACE };
+        match self.over {
+            Some(over) if now > over.saturating_add(grace.as_nanos() as u64) => {
+                // Whoever still comes back finds the round over.
+                self.shared.cancelled.store(true, Relaxed);
+                let hanging = self.count - ended;
+                if was_cancelled {
+                    return Err(cancelled(self.shared));
+                }
+                Err(EngineError::new("measure", format!("{hanging} of {} jobs hang in their engine", self.count)))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
 }
 
 fn make_jobs(engines: Vec<Box<dyn Engine>>, point: &Point, client: u32) -> Result<Vec<Job>, EngineError> {
@@ -95,7 +258,7 @@ fn make_job(engine: Box<dyn Engine>, op: Op, block: u32, point: &Point, seed: u6
     Ok(Job::new(engine, pattern, recorder, direction, block, point.queue_depth))
 }
 
-fn share<'a>(point: &Point, op_timeout: Duration, progress: &'a Progress, cancel: &'a AtomicBool) -> Shared<'a> {
+fn share(point: &Point, op_timeout: Duration) -> Shared {
     let ramp_end = point.ramp_up_micros.saturating_mul(1000);
     Shared {
         started: Instant::now(),
@@ -104,65 +267,8 @@ fn share<'a>(point: &Point, op_timeout: Duration, progress: &'a Progress, cancel
         budget: point.bytes.map(AtomicU64::new),
         op_timeout,
         stop: AtomicBool::new(false),
-        cancel,
-        progress,
-    }
-}
-
-/// What the threads of a round meet at.
-struct Round<'a> {
-    ready: Barrier,
-    go: Barrier,
-    /// Set when all are ready, before they go.
-    shared: OnceLock<Shared<'a>>,
-    /// Jobs whose window isn't over.
-    counting: AtomicUsize,
-    /// The thread that watches the window, woken when the last job stops counting.
-    watcher: Thread,
-}
-
-/// What became of one job.
-struct JobEnd {
-    job: Job,
-    stopped: Stopped,
-    hung_late: bool,
-}
-
-impl Round<'_> {
-    fn run_job(&self, mut job: Job) -> Result<JobEnd, EngineError> {
-        self.ready.wait();
-        self.go.wait();
-        let shared = self.shared.get().expect("set before the start");
-        let stopped = job.work(shared);
-        if stopped.is_err() {
-            shared.stop.store(true, Relaxed);
-        }
-        if self.counting.fetch_sub(1, Relaxed) == 1 {
-            self.watcher.unpark();
-        }
-        let stopped = stopped?;
-        let hung_late = job.drain(stopped, shared)?;
-        Ok(JobEnd { job, stopped, hung_late })
-    }
-
-    /// Waits for the window's two ends, and gives the CPU time that the process used between them.
-    fn watch(&self, shared: &Shared) -> Duration {
-        self.sleep_until(shared.ramp_end, shared);
-        let before = process_cpu();
-        shared.progress.enter(Stage::Measuring);
-        self.sleep_until(shared.end, shared);
-        shared.progress.enter(Stage::Draining);
-        process_cpu().saturating_sub(before)
-    }
-
-    /// Sleeps until a moment of the round, or until no job counts any more.
-    fn sleep_until(&self, moment: u64, shared: &Shared) {
-        while self.counting.load(Relaxed) > 0 {
-            match moment.saturating_sub(shared.now()) {
-                0 => return,
-                left => thread::park_timeout(Duration::from_nanos(left)),
-            }
-        }
+        cancelled: AtomicBool::new(false),
+        progress: Progress::new(),
     }
 }
 

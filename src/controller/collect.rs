@@ -135,8 +135,12 @@ fn said_instead(unusable: &Unusable, log: &str) -> String {
 fn with_pods_causes(message: Option<String>, clients: &[Client]) -> Option<String> {
     let cause = |(index, client): (usize, &Client)| match &client.state {
         ClientState::Ended { at: _, reported: _, cause: Some(cause) } | ClientState::Lost { at: _, cause } => {
-            let told_already = message.as_deref().is_some_and(|message| message.contains(cause.as_str()));
-            (!told_already).then(|| format!("client {index} on {}: {cause}", client.node))
+            let title = format!("client {index} on {}", client.node);
+            // The conductor's words differ from the client's own; their end is the same.
+            let end = cause.rsplit(": ").next().unwrap_or(cause);
+            let told_already =
+                message.as_deref().is_some_and(|message| message.contains(&title) && message.contains(end));
+            (!told_already).then(|| format!("{title}: {cause}"))
         }
         ClientState::Absent
         | ClientState::Starting { .. }

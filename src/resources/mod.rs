@@ -25,7 +25,7 @@ pub use containers::{BENCH, OURS, REPORT};
 pub use event::{Notice, Severity, build_event};
 pub use job::build_job;
 pub use network_policy::build_network_policy;
-pub use plan_config_map::{StoredError, build_plan_config_map, read_plan_config_map};
+pub use plan_config_map::{StoredError, build_plan_config_map, outline_of, read_plan_config_map};
 pub use result_config_map::{build_result_config_map, digest_of, end_of, read_result_config_map};
 pub use run_context::{Platform, RunContext};
 pub use task_config_map::build_task_config_map;

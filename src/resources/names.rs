@@ -25,6 +25,11 @@ pub const OPERATOR: &str = "cephbench-operator";
 /// Held by a benchmark while something needs cleaning.
 pub const FINALIZER: &str = "cephbench.io/cleanup";
 
+/// Annotation of a plan with the number of its tests.
+pub const TESTS: &str = "cephbench.io/tests";
+/// Annotation of a plan that says what an error of a test does to the rest.
+pub const ON_FAILURE: &str = "cephbench.io/on-failure";
+
 /// What an object is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {

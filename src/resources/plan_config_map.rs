@@ -7,10 +7,10 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::names::Role;
+use super::names::{ON_FAILURE, Role, TESTS};
 use super::run_context::RunContext;
 use super::stored::{gunzip, gzip};
-use crate::api::CephBenchmarkSpec;
+use crate::api::{CephBenchmarkSpec, OnFailure};
 use crate::plan::frozen::Frozen;
 
 /// The spec as it was applied: for people.
@@ -34,12 +34,34 @@ pub fn build_plan_config_map(context: &RunContext, spec: &CephBenchmarkSpec) -> 
     // By way of JSON: YAML would write our enums as tags, which is not how they are applied.
     let json = serde_json::to_value(spec).map_err(|error| written(error.to_string()))?;
     let spec = serde_yaml_ng::to_string(&json).map_err(|error| written(error.to_string()))?;
+    let mut metadata = context.metadata(context.names().plan(), Role::Plan);
+    let annotations = metadata.annotations.get_or_insert_default();
+    let plan = &context.frozen.prepared.plan;
+    annotations.insert(TESTS.into(), plan.tests.len().to_string());
+    annotations.insert(ON_FAILURE.into(), on_failure_word(plan.on_failure).into());
     Ok(ConfigMap {
-        metadata: context.metadata(context.names().plan(), Role::Plan),
+        metadata,
         data: Some(BTreeMap::from([(SPEC_KEY.to_owned(), spec)])),
         binary_data: Some(BTreeMap::from([(PLAN_KEY.to_owned(), packed("the plan", context.frozen)?)])),
         immutable: Some(true),
     })
+}
+
+const ABORT: &str = "Abort";
+
+fn on_failure_word(on_failure: OnFailure) -> &'static str {
+    match on_failure {
+        OnFailure::Continue => "Continue",
+        OnFailure::Abort => ABORT,
+    }
+}
+
+/// Number of the plan's tests, and what an error of one does to the rest: from the annotations alone.
+pub fn outline_of(annotations: Option<&BTreeMap<String, String>>) -> Option<(usize, OnFailure)> {
+    let annotations = annotations?;
+    let aborts = annotations.get(ON_FAILURE).is_some_and(|word| word == ABORT);
+    let on_failure = if aborts { OnFailure::Abort } else { OnFailure::Continue };
+    Some((annotations.get(TESTS)?.parse().ok()?, on_failure))
 }
 
 pub fn read_plan_config_map(config_map: &ConfigMap) -> Result<Frozen, StoredError> {

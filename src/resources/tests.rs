@@ -185,6 +185,7 @@ fn the_frozen_plan_reads_back_as_it_was() {
     in_context(|context| {
         let mut config_map = build_plan_config_map(context, &spec()).expect("it is written");
         assert_eq!(read_plan_config_map(&config_map).expect("it reads"), *context.frozen);
+        assert_eq!(outline_of(config_map.metadata.annotations.as_ref()), Some((5, crate::api::OnFailure::Continue)));
         config_map.binary_data = None;
         insta::assert_yaml_snapshot!("plan", config_map);
         assert!(read_plan_config_map(&config_map).is_err(), "half of it is none");

@@ -154,8 +154,7 @@ impl Aio {
     }
 
     fn collect(&mut self, timeout: Duration) -> io::Result<usize> {
-        let mut time =
-            libc::timespec { tv_sec: timeout.as_secs() as libc::time_t, tv_nsec: timeout.subsec_nanos().into() };
+        let mut time = libc::timespec { tv_sec: timeout.as_secs() as _, tv_nsec: timeout.subsec_nanos().into() };
         let context = self.context.as_ref().expect("taken only when dropped").0;
         // SAFETY: `events` has room for as many as are asked for, and the time outlives the call.
         let result = unsafe {

@@ -83,7 +83,7 @@ impl<'a> Ensemble<'a> {
     ) -> Ensemble<'a> {
         let members = task.nodes.iter().map(|_| None).collect();
         let pinged = Instant::now();
-        let waiting = Waiting::ToRegister;
+        let waiting = Waiting::Registration;
         Ensemble {
             task,
             arrivals,
@@ -139,7 +139,7 @@ impl<'a> Ensemble<'a> {
     }
 
     pub fn wait_for_registrations(&mut self, until: Instant) -> Result<(), Failure> {
-        self.waiting = Waiting::ToRegister;
+        self.waiting = Waiting::Registration;
         while self.members.iter().any(Option::is_none) {
             if let Some(said) = self.next(until)? {
                 self.early.push_back(said);
@@ -167,14 +167,14 @@ impl<'a> Ensemble<'a> {
                 Some(said) => Some(said),
                 None => self.next(until)?,
             };
-            match said {
-                Some((client, at, message)) => {
-                    if take(self, client, at, message)? {
-                        left.retain(|other| *other != client);
-                    }
+            let Some((client, at, message)) = said else {
+                if Instant::now() >= until {
+                    return Err(Failure::Late { clients: left, what: waiting });
                 }
-                None if Instant::now() >= until => return Err(Failure::Late { clients: left, what: waiting }),
-                None => {}
+                continue;
+            };
+            if take(self, client, at, message)? {
+                left.retain(|other| *other != client);
             }
         }
         Ok(())

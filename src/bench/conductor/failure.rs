@@ -7,19 +7,19 @@ use crate::bench::protocol::ToConductor;
 /// What the conductor waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    ToRegister,
-    ToOpen,
-    ToPrepare,
-    ToRun,
+    Registration,
+    Opening,
+    Preparation,
+    Round,
 }
 
 impl fmt::Display for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Waiting::ToRegister => "the clients register",
-            Waiting::ToOpen => "it opens its target",
-            Waiting::ToPrepare => "it prepares",
-            Waiting::ToRun => "it runs a round",
+            Waiting::Registration => "the clients register",
+            Waiting::Opening => "it opens its target",
+            Waiting::Preparation => "it prepares",
+            Waiting::Round => "it runs a round",
         })
     }
 }

@@ -109,7 +109,7 @@ fn measure(task: &Task, ensemble: &mut Ensemble, measured: &mut Measured) -> Res
 /// Waits until every client has its target open.
 fn open(task: &Task, ensemble: &mut Ensemble, measured: &mut Measured, until: Instant) -> Result<(), Failure> {
     let everybody = ensemble.everybody();
-    ensemble.gather(&everybody, Waiting::ToOpen, until, |ensemble, client, _, message| match message {
+    ensemble.gather(&everybody, Waiting::Opening, until, |ensemble, client, _, message| match message {
         ToConductor::Opened { engine, engine_reason } => {
             measured.clients.push(ClientReport {
                 client,

@@ -68,7 +68,7 @@ fn prepare(
         ensemble.send(*client, &ToClient::Prepare { point: index, round, peer: peer.clone() });
     }
     let mut open = None;
-    ensemble.gather(clients, Waiting::ToPrepare, until, |_, client, _, message| match message {
+    ensemble.gather(clients, Waiting::Preparation, until, |_, client, _, message| match message {
         ToConductor::Ready { notes, door } => {
             add_notes(into, notes);
             open = door;
@@ -145,7 +145,7 @@ fn measure(
     let mut parts: Vec<Part> = Vec::new();
     let mut starts: Vec<Instant> = Vec::new();
     ensemble.start(clients, ramp, duration);
-    ensemble.gather(clients, Waiting::ToRun, until, |ensemble, client, at, message| match message {
+    ensemble.gather(clients, Waiting::Round, until, |ensemble, client, at, message| match message {
         ToConductor::Started => {
             // It was said half a round trip before it was heard. A round trip that was never measured shifts nothing.
             let trip = ensemble.round_trip(client);

@@ -11,10 +11,10 @@ impl Ensemble<'_> {
                 format!("{} did not register within {seconds} s", self.names(clients))
             }
             Failure::Late { clients, what } => match what {
-                Waiting::ToRegister => format!("{} did not register in time", self.names(clients)),
-                Waiting::ToOpen => format!("{} did not open the target in time", self.names(clients)),
-                Waiting::ToPrepare => format!("{} was not ready in time", self.names(clients)),
-                Waiting::ToRun => format!("{} did not end its round in time", self.names(clients)),
+                Waiting::Registration => format!("{} did not register in time", self.names(clients)),
+                Waiting::Opening => format!("{} did not open the target in time", self.names(clients)),
+                Waiting::Preparation => format!("{} was not ready in time", self.names(clients)),
+                Waiting::Round => format!("{} did not end its round in time", self.names(clients)),
             },
             Failure::Lost { client, cause } => match self.place() {
                 Some(place) => format!("{} stopped {place}: {cause}", self.name(*client)),

@@ -300,6 +300,47 @@ fn an_engine_that_breaks_ends_the_round_for_all() {
     assert_eq!(error.to_string(), "reap: broken");
 }
 
+/// Never comes back from its second reap.
+struct Stuck(u32);
+
+impl Engine for Stuck {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { name: "stuck", reason: None, max_queue_depth: 4, size: 1 << 20 }
+    }
+
+    fn prepare(&mut self, _: u32, _: u32) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn submit(&mut self, _: Operation) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn reap(&mut self, _: &mut Vec<Completion>, _: Duration) -> Result<(), EngineError> {
+        self.0 += 1;
+        if self.0 < 2 {
+            return Ok(());
+        }
+        loop {
+            thread::park();
+        }
+    }
+
+    fn finish(&mut self, _: Duration) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_thread_that_hangs_is_left_behind() {
+    let engines: Vec<Box<dyn Engine>> = vec![null(), Box::new(Stuck(0))];
+    let (progress, began) = (Progress::new(), Instant::now());
+    let timeout = Duration::from_millis(100);
+    let error = run(engines, &point(Op::Read, 2, 2, 100), 0, timeout, &progress, &AtomicBool::new(false));
+    assert_eq!(error.expect_err("it hangs").to_string(), "measure: 1 of 2 jobs hang in their engine");
+    assert!(began.elapsed() < Duration::from_secs(20));
+}
+
 #[test]
 fn points_that_can_not_run_are_refused() {
     let refused = |change: &dyn Fn(&mut Point)| {

@@ -92,7 +92,7 @@ pub async fn look(context: &Context, namespace: &str, name: &str) -> Result<Opti
             lease: Lease::Unknown,
             run: None,
             things: things.to_observed(&records),
-            records: records.plans.iter().map(|plan| plan.number).collect(),
+            records: records.to_observed(),
             preflight: Preflight::Skipped,
             home,
         },

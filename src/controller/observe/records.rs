@@ -9,10 +9,11 @@ use kube::core::PartialObjectMeta;
 
 use super::super::context::Context;
 use super::super::error::{ControllerError, During};
-use crate::plan::decide::TestEnd;
+use crate::api::OnFailure;
+use crate::plan::decide::{Record, TestEnd, current_test};
 use crate::plan::frozen::Frozen;
 use crate::resources::names::{BENCHMARK_UID, Owner, ROLE, RUN, Role, TEST};
-use crate::resources::{end_of, read_plan_config_map};
+use crate::resources::{end_of, outline_of, read_plan_config_map};
 
 /// The ConfigMaps of a benchmark.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +31,8 @@ pub struct PlanRecord {
     pub number: i64,
     pub name: String,
     pub uid: String,
+    /// Number of its tests, and what an error of one does to the rest.
+    outline: Option<(usize, OnFailure)>,
 }
 
 #[derive(Clone, Debug)]
@@ -41,6 +44,16 @@ pub struct ResultRecord {
 impl Records {
     pub fn newest_plan(&self) -> Option<&PlanRecord> {
         self.plans.iter().max_by_key(|plan| plan.number)
+    }
+
+    pub(super) fn to_observed(&self) -> Vec<Record> {
+        let whole = |plan: &PlanRecord| {
+            plan.outline.is_some_and(|(tests, on_failure)| {
+                let ends: Vec<Option<TestEnd>> = (0..tests).map(|test| self.end(plan.number, test)).collect();
+                current_test(&ends, on_failure).is_none()
+            })
+        };
+        self.plans.iter().map(|plan| Record { number: plan.number, whole: whole(plan) }).collect()
     }
 
     pub fn end(&self, number: i64, test: usize) -> Option<TestEnd> {
@@ -71,7 +84,8 @@ pub(super) async fn list(context: &Context, owner: &Owner) -> Result<Records, Co
         let going = object.metadata.deletion_timestamp.is_some();
         if role == Role::Plan.word() && !going {
             let uid = object.metadata.uid.clone().unwrap_or_default();
-            records.plans.push(PlanRecord { number, name, uid });
+            let outline = outline_of(object.metadata.annotations.as_ref());
+            records.plans.push(PlanRecord { number, name, uid, outline });
         } else if let (true, Some(test), false) = (role == Role::Result.word(), test, going) {
             let annotations = object.metadata.annotations.as_ref();
             records.results.insert((number, test), ResultRecord { name, end: end_of(annotations) });

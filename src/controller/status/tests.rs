@@ -74,7 +74,7 @@ fn observed(wanted: Wanted) -> Observed {
         lease: Lease::Ours,
         run: None,
         things: Vec::new(),
-        records: vec![3],
+        records: Vec::new(),
         preflight: Preflight::Skipped,
         home: Home::default(),
     }

@@ -1,7 +1,7 @@
 //! No run is going: whether one begins, waits its turn, or is refused.
 
 use super::clean::{Cleaning, Scope, clean};
-use super::observed::{Lease, Observed, Preflight, Refusal, Wanted};
+use super::observed::{Lease, Observed, Preflight, Record, Refusal, Wanted};
 use super::patience;
 use super::step::{Say, Step};
 use crate::api::Phase;
@@ -24,26 +24,23 @@ fn intent(observed: &Observed) -> Intent<'_> {
         Wanted::Valid(key) => key,
     };
     let recorded = &observed.recorded;
-    let cancelled = recorded.phase == Some(Phase::Cancelled);
-    match &recorded.run {
-        Some(last) if last.finished && last.key == *key && !cancelled => {
-            // A run that could not even begin left nothing to judge again: an edit tries anew.
+    let last = recorded.run.as_ref().filter(|last| last.finished && last.key == *key);
+    let wanted = if observed.suspend { Intent::Suspended } else { Intent::Begin(key) };
+    match last.map(|last| (last.number, record(observed, last.number))) {
+        None => wanted,
+        Some((number, Some(Record { number: _, whole: true }))) => Intent::Keep { number },
+        // It was cancelled.
+        Some((_, Some(Record { number: _, whole: false }))) => wanted,
+        // One that could not even begin left nothing to judge again: an edit tries anew.
+        Some((number, None)) => {
             let edited = recorded.observed_generation != observed.generation;
-            let measured = observed.records.contains(&last.number);
-            if edited && !measured && !observed.suspend {
-                Intent::Begin(key)
-            } else {
-                Intent::Keep { number: last.number }
-            }
-        }
-        Some(_) | None => {
-            if observed.suspend {
-                Intent::Suspended
-            } else {
-                Intent::Begin(key)
-            }
+            if edited && !observed.suspend { wanted } else { Intent::Keep { number } }
         }
     }
+}
+
+fn record(observed: &Observed, number: i64) -> Option<Record> {
+    observed.records.iter().copied().find(|record| record.number == number)
 }
 
 /// Whether a run is to begin.
@@ -91,8 +88,8 @@ fn settle(observed: &Observed, left: Vec<String>) -> Option<Step> {
 }
 
 fn keep(observed: &Observed, number: i64, left: Vec<String>) -> Step {
-    let measured = observed.records.contains(&number);
-    let note_is_right = observed.recorded.left_behind == !observed.things.is_empty();
+    let measured = record(observed, number).is_some();
+    let note_is_right = observed.recorded.left_behind != observed.things.is_empty();
     if measured && !(is_current(observed) && note_is_right) {
         return Step::Say(Say::Judged { number, left });
     }
@@ -155,6 +152,6 @@ fn behind(who: &str) -> String {
 /// One more than any run before, even where the status was lost.
 fn next_number(observed: &Observed) -> i64 {
     let recorded = observed.recorded.run.as_ref().map_or(0, |run| run.number);
-    let stored = observed.records.iter().copied().max().unwrap_or(0);
+    let stored = observed.records.iter().map(|record| record.number).max().unwrap_or(0);
     recorded.max(stored) + 1
 }

@@ -2,7 +2,7 @@
 
 use super::clean::{Cleaning, Scope, clean};
 use super::measure::phases;
-use super::observed::{Lease, Observed, Run};
+use super::observed::{Lease, Observed, Record, Run};
 use super::step::{Say, Step};
 use crate::api::{Phase, TestPhase};
 
@@ -51,8 +51,8 @@ fn says_cleaning(observed: &Observed, run: &Run, going: &Say) -> bool {
 }
 
 /// All but the newest.
-fn outdated(records: &[i64]) -> Vec<i64> {
-    let mut numbers = records.to_vec();
+fn outdated(records: &[Record]) -> Vec<i64> {
+    let mut numbers: Vec<i64> = records.iter().map(|record| record.number).collect();
     numbers.sort_unstable();
     numbers.dedup();
     let keep = numbers.len().saturating_sub(KEPT);

@@ -14,8 +14,8 @@ pub mod patience;
 mod step;
 
 pub use observed::{
-    Client, ClientState, Home, Lease, Observed, Preflight, Recorded, RecordedRun, Refusal, Run, Served, Test, TestEnd,
-    Thing, ThingKind, Trouble, Wanted,
+    Client, ClientState, Home, Lease, Observed, Preflight, Record, Recorded, RecordedRun, Refusal, Run, Served, Test,
+    TestEnd, Thing, ThingKind, Trouble, Wanted,
 };
 pub use step::{Say, Step, Target};
 
@@ -72,13 +72,17 @@ fn fate(observed: &Observed, run: &Run) -> Fate {
     }
 }
 
+/// Index of the test that is next or going; none when the rest is done or skipped.
+pub fn current_test(ends: &[Option<TestEnd>], on_failure: OnFailure) -> Option<usize> {
+    let current = ends.iter().position(Option::is_none)?;
+    let aborted = on_failure == OnFailure::Abort && ends[..current].contains(&Some(TestEnd::Error));
+    if aborted { None } else { Some(current) }
+}
+
 impl Run {
-    /// Index of the test that is next or going; none when the rest is done or skipped.
     fn current(&self) -> Option<usize> {
-        let current = self.tests.iter().position(|test| test.end.is_none())?;
-        let aborted = self.on_failure == OnFailure::Abort
-            && self.tests[..current].iter().any(|test| test.end == Some(TestEnd::Error));
-        if aborted { None } else { Some(current) }
+        let ends: Vec<Option<TestEnd>> = self.tests.iter().map(|test| test.end).collect();
+        current_test(&ends, self.on_failure)
     }
 
     fn all_ended(&self) -> bool {

@@ -20,8 +20,8 @@ pub struct Observed {
     pub run: Option<Run>,
     /// Every object that any run of this benchmark made and that is to go again.
     pub things: Vec<Thing>,
-    /// Numbers of the runs whose frozen plan is there.
-    pub records: Vec<i64>,
+    /// The runs whose frozen plan is there.
+    pub records: Vec<Record>,
     pub preflight: Preflight,
     pub home: Home,
 }
@@ -51,6 +51,14 @@ pub struct RecordedRun {
     pub number: i64,
     pub key: RunKey,
     pub finished: bool,
+}
+
+/// What is kept of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    pub number: i64,
+    /// Whether it came to its own end: every test has a result, or was skipped after one that failed.
+    pub whole: bool,
 }
 
 /// Who has the Ceph cluster.

@@ -6,7 +6,10 @@ mod world;
 use super::*;
 use world::World;
 
-fn finished(world: &World) -> (Option<Phase>, Vec<crate::api::TestPhase>, Vec<((i64, usize), TestEnd)>) {
+/// Phase, phases of the tests, and the stored results by run and test.
+type End = (Option<Phase>, Vec<crate::api::TestPhase>, Vec<((i64, usize), TestEnd)>);
+
+fn finished(world: &World) -> End {
     let results = world.results.iter().map(|(key, end)| (*key, *end)).collect();
     (world.recorded.phase, world.recorded.tests.clone(), results)
 }
@@ -206,4 +209,38 @@ fn a_refused_run_gives_back_what_it_took_and_an_edit_tries_again() {
     world.settle();
     assert_eq!(world.recorded.phase, Some(Phase::Passed));
     assert_eq!(world.recorded.run.as_ref().map(|run| run.number), Some(2));
+}
+
+#[test]
+fn a_run_cancelled_by_a_bad_edit_runs_again_when_the_edit_is_undone() {
+    for at in 0..writes_of_a_run() {
+        let mut world = World::new();
+        advance(&mut world, at);
+        let good = world.key.take();
+        world.generation += 1;
+        world.settle();
+        assert_eq!(world.recorded.phase, Some(Phase::Error), "edited after write {at}");
+        world.key = good;
+        world.generation += 1;
+        world.settle();
+        world.assert_nothing_left();
+        assert_eq!(world.recorded.phase, Some(Phase::Passed), "edited after write {at}");
+        let number = world.recorded.run.as_ref().map_or(0, |run| run.number);
+        assert!(world.results.contains_key(&(number, 0)) && world.results.contains_key(&(number, 1)));
+    }
+}
+
+#[test]
+fn a_run_that_passed_is_kept_through_another_that_was_suspended_before_it_began() {
+    let mut world = World::new();
+    world.settle();
+    world.suspend = true;
+    world.edit("b");
+    world.settle();
+    assert_eq!(world.recorded.phase, Some(Phase::Cancelled));
+    world.suspend = false;
+    world.edit("a");
+    world.settle();
+    assert_eq!(world.recorded.phase, Some(Phase::Passed));
+    assert_eq!(world.recorded.run.as_ref().map(|run| run.number), Some(1), "it is not measured again");
 }

@@ -1,7 +1,7 @@
 //! librados' C interface as far as the bench needs it: numbers, types and a table of functions found at run time. No ownership here,
 //! and no call but those that open the library.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_char, c_int, c_longlong, c_void};
 use std::sync::OnceLock;
 
 /// What the dynamic linker is asked for. Ceph has kept this name since its first release.
@@ -84,7 +84,7 @@ functions! {
         rados_release_write_op(Handle);
         rados_write_op_write(Handle, *const c_char, usize, u64);
         rados_write_op_remove(Handle);
-        rados_aio_write_op_operate(Handle, Handle, Handle, *const c_char, *mut libc::time_t, c_int) -> c_int;
+        rados_aio_write_op_operate(Handle, Handle, Handle, *const c_char, *mut c_longlong, c_int) -> c_int;
         rados_nobjects_list_open(Handle, *mut Handle) -> c_int;
         rados_nobjects_list_next2(
             Handle, *mut *const c_char, *mut *const c_char, *mut *const c_char, *mut usize, *mut usize, *mut usize,

@@ -67,10 +67,14 @@ fn measuring(test: Test, phase: TestPhase) -> Observed {
             tests: vec![test],
         }),
         things: Vec::new(),
-        records: vec![1],
+        records: vec![Record { number: 1, whole: false }],
         preflight: Preflight::Skipped,
         home: Home::default(),
     }
+}
+
+fn whole(number: i64) -> Record {
+    Record { number, whole: true }
 }
 
 fn idle() -> Observed {
@@ -137,7 +141,7 @@ fn the_same_measurement_is_not_measured_again_and_gates_are_judged_again() {
         run: Some(RecordedRun { number: 4, key: key(), finished: true }),
         ..Recorded::default()
     };
-    observed.records = vec![3, 4];
+    observed.records = vec![whole(3), whole(4)];
     assert_eq!(decide(&observed), Step::Rest);
     observed.generation = 2;
     assert_eq!(decide(&observed), Step::Say(Say::Judged { number: 4, left: Vec::new() }));
@@ -148,7 +152,7 @@ fn the_same_measurement_is_not_measured_again_and_gates_are_judged_again() {
 #[test]
 fn numbers_go_on_even_where_the_status_was_lost() {
     let mut observed = idle();
-    observed.records = vec![2, 5];
+    observed.records = vec![whole(2), whole(5)];
     observed.lease = Lease::Ours;
     observed.finalizer = true;
     assert_eq!(decide(&observed), Step::Freeze { number: 6, key: key() });

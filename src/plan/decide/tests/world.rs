@@ -92,7 +92,7 @@ impl World {
         let finished = |number: i64| {
             self.recorded.run.as_ref().is_some_and(|run| run.number > number || (run.number == number && run.finished))
         };
-        let active = self.frozen.iter().rev().next().filter(|(number, _)| !finished(**number));
+        let active = self.frozen.iter().next_back().filter(|(number, _)| !finished(**number));
         let mut observed = Observed {
             now: self.now,
             generation: self.generation,
@@ -104,7 +104,7 @@ impl World {
             lease: self.lease.clone(),
             run: active.map(|(number, key)| self.run(*number, key)),
             things: self.things.clone(),
-            records: self.frozen.keys().copied().collect(),
+            records: self.frozen.keys().map(|number| self.record(*number)).collect(),
             preflight: Preflight::Skipped,
             home: self.home.clone(),
         };
@@ -135,6 +135,11 @@ impl World {
                 .any(|t| t.kind == ThingKind::NetworkPolicy && t.run == number && t.removing.is_none()),
             tests: tests.collect(),
         }
+    }
+
+    fn record(&self, number: i64) -> Record {
+        let ended = |test: usize| self.results.contains_key(&(number, test));
+        Record { number, whole: (0..self.needs.len()).all(ended) }
     }
 
     fn name(run: i64, test: Option<usize>, kind: ThingKind, index: usize) -> String {
