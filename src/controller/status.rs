@@ -53,6 +53,7 @@ fn parts(sources: &Sources, say: &Say, now: Timestamp) -> Parts {
             ..without_run(sources, Phase::Error)
         },
         Say::Going { phase, tests, message } => Parts {
+            generation: spoken_of(sources),
             message: message.clone(),
             progress: progress_of(sources.observed, sources.frozen),
             ..of_run(sources, *phase, tests, None)
@@ -85,7 +86,7 @@ fn ended(result: Option<&TestStatus>) -> TestPhase {
     result.map_or(TestPhase::Skipped, |status| status.phase)
 }
 
-/// The generation that an ended run speaks of. One that was replaced does not speak of what replaces it: whoever waits for that would
+/// The generation that a run speaks of. One that is replaced, while it is cleaned up and when it has ended, does not speak of what replaces it: whoever waits for that would
 /// take its end for theirs.
 fn spoken_of(sources: &Sources) -> i64 {
     let observed = sources.observed;

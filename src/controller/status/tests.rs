@@ -168,6 +168,9 @@ fn a_replaced_run_does_not_speak_of_what_replaces_it() {
         left: Vec::new(),
     };
     let other = Wanted::Valid(RunKey { trigger: Some("2".into()), ..key() });
+    // Nor while it is cleaned up: the generation of its end would otherwise be the one that was written then.
+    let cleaning = Say::Going { phase: Phase::Cleaning, tests: vec![TestPhase::Skipped; 2], message: None };
+    assert_eq!(after(cleaning, &observed(other.clone()), &going(), None).observed_generation, 4);
     assert_eq!(after(cancelled(), &observed(other.clone()), &going(), None).observed_generation, 4);
     let finished = Say::Finished { tests: vec![TestPhase::Completed; 2], left: Vec::new() };
     assert_eq!(after(finished, &observed(other), &going(), None).observed_generation, 4);
