@@ -15,7 +15,7 @@ use super::say::{give_up, say, tell_left};
 use super::write::{create, delete, delete_named};
 use super::{cluster_lease, write};
 use crate::api::{CephBenchmark, TestPhase};
-use crate::plan::decide::{ClientState, Step, Target, ThingKind};
+use crate::plan::decide::{ClientState, Say, Step, Target, ThingKind};
 use crate::plan::frozen::{Frozen, RunKey};
 use crate::plan::{PlannedKind, PlannedPool};
 use crate::resources::names::{FINALIZER, RunNames};
@@ -35,7 +35,14 @@ pub async fn apply(context: &Context, look: &Look, step: &Step) -> Result<(), Co
         Step::ReleaseLease => cluster_lease::release(context, look).await,
         Step::AddFinalizer => finalizers(context, look, true).await,
         Step::RemoveFinalizer => finalizers(context, look, false).await,
-        Step::Freeze { number, key } => freeze(context, look, *number, key).await,
+        Step::Freeze { number, key } => match freeze(context, look, *number, key).await {
+            Err(error) if error.is_refused() => {
+                let (key, message) = (key.clone(), error.to_string());
+                let refused = Say::Refused { number: *number, key, reason: "NotAccepted".into(), message };
+                say(context, look, &refused).await
+            }
+            done => done,
+        },
         Step::Prune { runs } => prune(context, look, runs).await,
         Step::GiveUp { left } => {
             give_up(context, look, left).await?;
@@ -56,34 +63,19 @@ pub async fn apply(context: &Context, look: &Look, step: &Step) -> Result<(), Co
             store(context, look, *test, StoredTest { status, report: None }).await
         }
         Step::Collect { test, last_try } => collect(context, look, *test, *last_try).await,
-        Step::CreateNetworkPolicy => {
-            let run = look.run_context(context)?;
-            create(context, &look.owner, &build_network_policy(&run)).await
-        }
-        Step::CreatePool { test }
+        Step::CreateNetworkPolicy { test }
+        | Step::CreatePool { test }
         | Step::CreateUser { test }
         | Step::CreateTasks { test }
         | Step::CreateConductor { test }
         | Step::CreateClients { test, .. } => match prepare(context, look, step).await {
-            Err(ControllerError::Foreign { what, owner }) => {
-                let status =
-                    failed(&look.run_context(context)?.test(*test).0.name, &format!("{what} belongs to {owner}"));
-                store(context, look, *test, StoredTest { status, report: None }).await
-            }
-            Err(ControllerError::Api { act, source }) if is_refused(&source) => {
-                let status = failed(&look.run_context(context)?.test(*test).0.name, &format!("{act}: {source}"));
+            // The API server will say the same again: it is the test's end.
+            Err(error) if error.is_refused() => {
+                let status = failed(&look.run_context(context)?.test(*test).0.name, &error.to_string());
                 store(context, look, *test, StoredTest { status, report: None }).await
             }
             done => done,
         },
-    }
-}
-
-/// The API server will refuse the same object again.
-fn is_refused(error: &kube::Error) -> bool {
-    match error {
-        kube::Error::Api(status) => status.code == 400 || status.code == 403 || status.code == 422,
-        _ => false,
     }
 }
 
@@ -92,6 +84,7 @@ async fn prepare(context: &Context, look: &Look, step: &Step) -> Result<(), Cont
     let run = look.run_context(context)?;
     let owner = &look.owner;
     match step {
+        Step::CreateNetworkPolicy { test: _ } => create(context, owner, &build_network_policy(&run)).await,
         Step::CreatePool { test } => match build_block_pool(&run, *test) {
             Some(pool) => create(context, owner, &pool).await,
             None => Ok(()),

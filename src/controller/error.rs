@@ -4,7 +4,7 @@ use crate::resources::StoredError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ControllerError {
-    #[error("{act}: {source}")]
+    #[error("{act}: {}", text(.source))]
     Api { act: String, source: Box<kube::Error> },
     #[error("{what} exists and belongs to {owner}")]
     Foreign { what: String, owner: String },
@@ -14,6 +14,14 @@ pub enum ControllerError {
     Unreadable(String),
     #[error("{0}")]
     Missing(String),
+}
+
+/// What the API server said, in its own words.
+fn text(error: &kube::Error) -> String {
+    match error {
+        kube::Error::Api(status) if !status.message.is_empty() => status.message.clone(),
+        other => other.to_string(),
+    }
 }
 
 /// Names what was tried when a call failed.
@@ -38,6 +46,20 @@ impl ControllerError {
             | ControllerError::Stored(_)
             | ControllerError::Unreadable(_)
             | ControllerError::Missing(_) => false,
+        }
+    }
+}
+
+impl ControllerError {
+    /// Trying the same again will be refused again.
+    pub fn is_refused(&self) -> bool {
+        match self {
+            ControllerError::Foreign { .. } => true,
+            ControllerError::Api { act: _, source } => match source.as_ref() {
+                kube::Error::Api(status) => matches!(status.code, 400 | 403 | 422),
+                _ => false,
+            },
+            ControllerError::Stored(_) | ControllerError::Unreadable(_) | ControllerError::Missing(_) => false,
         }
     }
 }

@@ -58,5 +58,12 @@ fn ignoring_conflicts(result: Result<(), ControllerError>) -> Result<(), Control
 pub fn on_error(object: Arc<DeserializeGuard<CephBenchmark>>, error: &ControllerError, _: Arc<Context>) -> Action {
     let benchmark = object.meta().name.as_deref().unwrap_or_default();
     tracing::warn!(benchmark, %error, "can't go on now");
-    Action::requeue(AFTER_ERROR)
+    match error {
+        // Only a change of the object, or of the operator, helps.
+        ControllerError::Unreadable(_) => Action::requeue(REST),
+        ControllerError::Api { .. }
+        | ControllerError::Foreign { .. }
+        | ControllerError::Stored(_)
+        | ControllerError::Missing(_) => Action::requeue(AFTER_ERROR),
+    }
 }

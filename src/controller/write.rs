@@ -75,3 +75,6 @@ where
     found(api.delete(name, &params).await).during(|| format!("delete {} {name}", K::kind(&())))?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

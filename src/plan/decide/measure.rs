@@ -117,7 +117,7 @@ fn prepare(observed: &Observed, run: &Run, index: usize, test: &Test) -> Result<
     let pool = Needed { needed: test.needs.pool, state: &test.pool, kind: ThingKind::Pool, patience: patience::POOL };
     let user = Needed { needed: test.needs.user, state: &test.user, kind: ThingKind::User, patience: patience::USER };
     if !run.network_policy {
-        return Ok(Step::CreateNetworkPolicy);
+        return Ok(Step::CreateNetworkPolicy { test: index });
     }
     if let Some(step) = pool.served(observed, Step::CreatePool { test: index })? {
         return Ok(step);

@@ -18,8 +18,10 @@ pub enum Step {
         number: i64,
         key: RunKey,
     },
-    /// Let the run's pods, and only them, talk.
-    CreateNetworkPolicy,
+    /// Let the run's pods, and only them, talk; for the first test that needs it.
+    CreateNetworkPolicy {
+        test: usize,
+    },
     CreatePool {
         test: usize,
     },

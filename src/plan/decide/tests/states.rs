@@ -182,7 +182,7 @@ fn a_test_is_prepared_in_order() {
     bare.tests[0].user = Served::Absent;
     bare.tests[0].tasks = false;
     observed.run = Some(bare.clone());
-    assert_eq!(decide(&observed), Step::CreateNetworkPolicy);
+    assert_eq!(decide(&observed), Step::CreateNetworkPolicy { test: 0 });
     bare.network_policy = true;
     observed.run = Some(bare.clone());
     assert_eq!(decide(&observed), Step::CreatePool { test: 0 });

@@ -271,7 +271,7 @@ impl World {
                 self.frozen.insert(number, key);
                 self.wrote()
             }
-            Step::CreateNetworkPolicy => self.make(ThingKind::NetworkPolicy, run, None, 0),
+            Step::CreateNetworkPolicy { test: _ } => self.make(ThingKind::NetworkPolicy, run, None, 0),
             Step::CreatePool { test } => self.make(ThingKind::Pool, run, Some(test), 0),
             Step::CreateUser { test } => self.make(ThingKind::User, run, Some(test), 0),
             Step::CreateTasks { test } => self.make(ThingKind::Task, run, Some(test), 0),
