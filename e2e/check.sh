@@ -40,7 +40,7 @@ check_chart() {
   fi
 }
 
-need_packages shellcheck
+need_packages shellcheck iproute2
 step "format"
 cargo fmt --all --check
 step "lints"
