@@ -15,9 +15,14 @@ async fn thawed(story: &Story, osds: &[u32]) -> Result<()> {
     for osd in osds {
         story.cluster.command(&["e2e/cluster/osd-signal.sh", &osd.to_string(), "CONT"]).await?;
     }
-    eventually(Duration::from_secs(120), "Ceph is healthy again", async || {
-        let health = story.cluster.ceph(&["ceph", "health"]).await?;
-        Ok(if health.trim() == "HEALTH_OK" { Ok(()) } else { Err(health) })
+    eventually(Duration::from_secs(120), "all OSDs are up and all placement groups clean", async || {
+        let status = story.cluster.ceph_json(&["ceph", "status"]).await?;
+        let groups = &status["pgmap"];
+        let clean = groups["pgs_by_state"]
+            .as_array()
+            .is_some_and(|states| states.iter().all(|state| state["state_name"] == "active+clean"));
+        let up = status["osdmap"]["num_up_osds"] == 3;
+        Ok(if up && clean { Ok(()) } else { Err(format!("{} {groups}", status["osdmap"])) })
     })
     .await
 }
