@@ -17,6 +17,10 @@ demo: ## Install what is needed, bring up the local cluster, run a benchmark in 
 test: ## All tests: unit, black-box, a real Ceph, and the stories in the local cluster
 	@e2e/test.sh
 
+.PHONY: soak
+soak: ## All tests, with every story: those too that take long or break the cluster on purpose
+	@STORIES= e2e/test.sh
+
 .PHONY: check
 check: ## What to run before a commit: format, lints, docs, unit tests, generated files, scripts, chart, licences
 	@e2e/check.sh

@@ -40,7 +40,7 @@ check_chart() {
   fi
 }
 
-need_packages shellcheck
+need_packages shellcheck iproute2
 step "format"
 cargo fmt --all --check
 step "lints"
@@ -48,7 +48,7 @@ cargo clippy --workspace --all-targets --locked --quiet -- --deny warnings
 step "the bench builds without Kubernetes"
 cargo clippy --no-default-features --bin cephbench --locked --quiet -- --deny warnings
 step "docs"
-RUSTDOCFLAGS="--deny warnings" cargo doc --workspace --no-deps --locked --quiet
+RUSTDOCFLAGS="--deny warnings" cargo doc --workspace --no-deps --document-private-items --locked --quiet
 step "unit and black-box tests"
 # Those against a real Ceph are e2e/ceph/test.sh's.
 CEPHBENCH_TEST_CEPH_CONF=none cargo test --workspace --exclude e2e --locked

@@ -19,7 +19,7 @@
 //! | [`report`] | tables and machine formats | pure |
 //! | [`controller`] | watch, observe, collect, apply | Kubernetes |
 //! | [`plugin`] | apply, follow and print from a terminal | Kubernetes |
-//! | [`bench`] | engines, runner, conductor | devices |
+//! | [`mod@bench`] | engines, runner, conductor | devices |
 //! | [`sys`] | all unsafe code: io_uring, librados | FFI |
 
 pub mod api;

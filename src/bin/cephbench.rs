@@ -86,6 +86,15 @@ enum Agent {
         #[arg(long, value_parser = humantime::parse_duration)]
         timeout: Duration,
     },
+    /// Remove what a client left that was killed.
+    Sweep {
+        /// File with the client's task.
+        #[arg(long)]
+        task: PathBuf,
+        /// File for the termination message [env: TERMINATION_LOG] [default: /dev/termination-log].
+        #[arg(long)]
+        termination_log: Option<PathBuf>,
+    },
     /// Copy the bench into a directory.
     Install {
         #[arg(long)]
@@ -149,6 +158,10 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
                     Ok(EXIT_FAILED.into())
                 }
             }
+        }
+        Command::Agent(Agent::Sweep { task, termination_log }) => {
+            let variable = std::env::var(TERMINATION_FILE_ENV).ok().map(PathBuf::from);
+            Ok(agent::sweep(&task, termination_log.or(variable)).into())
         }
         Command::Agent(Agent::Install { to }) => {
             let from = agent::install(&to)?;

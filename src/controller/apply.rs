@@ -11,17 +11,18 @@ use super::collect::{Expected, failed, read_log, result};
 use super::context::Context;
 use super::error::{ControllerError, During};
 use super::observe::Look;
-use super::say::{give_up, say};
+use super::say::{give_up, say, tell_left};
 use super::write::{create, delete, delete_named};
 use super::{cluster_lease, write};
-use crate::api::CephBenchmark;
-use crate::plan::decide::{Step, Target, ThingKind};
+use crate::api::{CephBenchmark, TestPhase};
+use crate::plan::decide::{ClientState, Step, Target, ThingKind};
 use crate::plan::frozen::{Frozen, RunKey};
+use crate::plan::{PlannedKind, PlannedPool};
 use crate::resources::names::{FINALIZER, RunNames};
 use crate::resources::rook::{CephBlockPool, CephClient};
 use crate::resources::{
     RunContext, build_block_pool, build_ceph_client, build_job, build_network_policy, build_plan_config_map,
-    build_result_config_map, build_task_config_map, build_token_secret,
+    build_result_config_map, build_sweeper_job, build_task_config_map, build_token_secret,
 };
 use crate::results::artifact::StoredTest;
 
@@ -40,7 +41,15 @@ pub async fn apply(context: &Context, look: &Look, step: &Step) -> Result<(), Co
             give_up(context, look, left).await?;
             finalizers(context, look, false).await
         }
-        Step::Delete { kind, things } => remove(context, look, *kind, things).await,
+        Step::Delete { kind, things, tell } => {
+            tell_left(context, look, tell).await?;
+            remove(context, look, *kind, things).await
+        }
+        Step::CreateSweeper { test, client } => {
+            let run = look.run_context(context)?;
+            tracing::info!(benchmark = look.owner.name, test, client, "sweeping up after a client that was killed");
+            create(context, &look.owner, &build_sweeper_job(&run, *test, *client)).await
+        }
         Step::RecordFailure { test, cause } => {
             let run = look.run_context(context)?;
             let status = failed(&run.test(*test).0.name, cause);
@@ -150,7 +159,23 @@ async fn store(context: &Context, look: &Look, test: usize, result: StoredTest) 
         cause = result.status.message.as_deref().unwrap_or_default(),
         "a test has ended"
     );
-    create(context, &look.owner, &build_result_config_map(&run, test, result)?).await
+    let sweeps = if result.status.phase == TestPhase::Error { to_sweep_after(look, &run, test) } else { Vec::new() };
+    create(context, &look.owner, &build_result_config_map(&run, test, result, &sweeps)?).await
+}
+
+/// The clients of a failed test whose remains only the bench can remove: those that were killed, and those that run on and may be. What lies
+/// in a pool that was made for the test goes with it; in another pool one sweeper removes what all clients left.
+fn to_sweep_after(look: &Look, run: &RunContext<'_>, test: usize) -> Vec<u32> {
+    let may_leave = |state: &ClientState| state.was_killed() || matches!(state, ClientState::Running { .. });
+    let states = (0_u32..).zip(&look.clients.states);
+    let clients = states.filter(|(_, client)| may_leave(&client.state)).map(|(index, _)| index);
+    match &run.test(test).0.kind {
+        PlannedKind::File { .. } => clients.collect(),
+        PlannedKind::Rados(PlannedPool::Existing { .. }) => clients.take(1).collect(),
+        PlannedKind::Rados(PlannedPool::Create { .. }) | PlannedKind::Device { .. } | PlannedKind::Network => {
+            Vec::new()
+        }
+    }
 }
 
 async fn freeze(context: &Context, look: &Look, number: i64, key: &RunKey) -> Result<(), ControllerError> {
@@ -176,8 +201,8 @@ async fn finalizers(context: &Context, look: &Look, held: bool) -> Result<(), Co
 async fn remove(context: &Context, look: &Look, kind: ThingKind, things: &[Target]) -> Result<(), ControllerError> {
     let owner = &look.owner;
     match kind {
-        ThingKind::Job => delete::<Job>(context, owner, things).await,
-        ThingKind::Pod => delete::<Pod>(context, owner, things).await,
+        ThingKind::Job | ThingKind::Sweeper => delete::<Job>(context, owner, things).await,
+        ThingKind::Pod | ThingKind::SweeperPod => delete::<Pod>(context, owner, things).await,
         ThingKind::Task => delete::<ConfigMap>(context, owner, things).await,
         ThingKind::User => delete::<CephClient>(context, owner, things).await,
         ThingKind::Pool => delete::<CephBlockPool>(context, owner, things).await,

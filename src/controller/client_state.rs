@@ -26,12 +26,12 @@ pub fn client_state(seen: Seen) -> ClientState {
     let Some(job) = seen.job else { return ClientState::Absent };
     let made = job.metadata.creation_timestamp.as_ref().map_or(seen.now, |time| time.0);
     if let Some(deleted) = &job.metadata.deletion_timestamp {
-        return ClientState::Lost { at: deleted.0, cause: "its Job was deleted".into() };
+        return ClientState::Lost { at: deleted.0, cause: "its Job was deleted".into(), killed: false };
     }
     match pod_of(&seen.pods) {
         Some(pod) => of_pod(pod, made, seen.warning, seen.address),
         None => match failed(job) {
-            Some((at, cause)) => ClientState::Lost { at: at.unwrap_or(seen.now), cause },
+            Some((at, cause)) => ClientState::Lost { at: at.unwrap_or(seen.now), cause, killed: true },
             None => ClientState::Starting { since: made, trouble: seen.warning.map(passing) },
         },
     }
@@ -72,11 +72,11 @@ fn of_pod(pod: &Pod, made: Timestamp, warning: Option<String>, address: Option<S
         return ended;
     }
     if let Some(deleted) = &pod.metadata.deletion_timestamp {
-        return ClientState::Lost { at: deleted.0, cause: gone(status, "its pod was deleted") };
+        return ClientState::Lost { at: deleted.0, cause: gone(status, "its pod was deleted"), killed: true };
     }
     if status.phase.as_deref() == Some("Failed") {
         let at = pod.metadata.creation_timestamp.as_ref().map_or(made, |time| time.0);
-        return ClientState::Lost { at, cause: failed_before_bench(status) };
+        return ClientState::Lost { at, cause: failed_before_bench(status), killed: false };
     }
     let bench = container(status, BENCH).and_then(|container| container.state.as_ref());
     if let Some(running) = bench.and_then(|state| state.running.as_ref()) {
@@ -101,13 +101,18 @@ fn bench_ended(status: &PodStatus) -> Option<ClientState> {
     let at = terminated.finished_at.as_ref().map_or(Timestamp::UNIX_EPOCH, |time| time.0);
     let whole_pod = matches!(status.phase.as_deref(), Some("Succeeded" | "Failed"));
     let reported = whole_pod || container(status, REPORT).is_none_or(|report| is_terminated(report.state.as_ref()));
-    Some(ClientState::Ended { at, reported, cause: bad_end(status, terminated) })
+    let killed = word_of(terminated).is_none();
+    Some(ClientState::Ended { at, reported, cause: bad_end(status, terminated), killed })
+}
+
+/// The last word of a bench that came to its end, good or bad: it has cleaned up by then.
+fn word_of(terminated: &ContainerStateTerminated) -> Option<Termination> {
+    serde_json::from_str(terminated.message.as_deref()?).ok()
 }
 
 /// What a bench that stopped says of a bad end; without its word, what can be told from outside.
 fn bad_end(status: &PodStatus, terminated: &ContainerStateTerminated) -> Option<String> {
-    let told = terminated.message.as_deref().and_then(|message| serde_json::from_str::<Termination>(message).ok());
-    match told {
+    match word_of(terminated) {
         Some(Termination { outcome: AgentOutcome::Complete, .. }) => None,
         Some(Termination { outcome: AgentOutcome::Failed, cause, .. }) => {
             Some(cause.unwrap_or_else(|| "it failed without a cause".into()))

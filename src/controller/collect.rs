@@ -134,7 +134,8 @@ fn said_instead(unusable: &Unusable, log: &str) -> String {
 /// Adds what the pods say of clients that ended badly: the conductor only sees that a connection broke.
 fn with_pods_causes(message: Option<String>, clients: &[Client]) -> Option<String> {
     let cause = |(index, client): (usize, &Client)| match &client.state {
-        ClientState::Ended { at: _, reported: _, cause: Some(cause) } | ClientState::Lost { at: _, cause } => {
+        ClientState::Ended { at: _, reported: _, cause: Some(cause), killed: _ }
+        | ClientState::Lost { at: _, cause, killed: _ } => {
             let title = format!("client {index} on {}", client.node);
             // The conductor's words differ from the client's own; their end is the same.
             let end = cause.rsplit(": ").next().unwrap_or(cause);
@@ -145,7 +146,7 @@ fn with_pods_causes(message: Option<String>, clients: &[Client]) -> Option<Strin
         ClientState::Absent
         | ClientState::Starting { .. }
         | ClientState::Running { .. }
-        | ClientState::Ended { at: _, reported: _, cause: None } => None,
+        | ClientState::Ended { at: _, reported: _, cause: None, killed: _ } => None,
     };
     let causes: Vec<String> = clients.iter().enumerate().filter_map(cause).collect();
     message.clone().into_iter().chain(causes).reduce(|all, one| format!("{all}; {one}"))

@@ -1,6 +1,6 @@
 //! The operator: watches, observes, asks the pure core what is next, and applies it.
 //!
-//! [`run`] leads and watches; [`reconcile`] is the loop of look ([`observe`]), decide (`plan::decide`) and [`apply`]. Everything that does
+//! [`run()`] leads and watches; [`reconcile`] is the loop of look ([`observe`]), decide (`plan::decide`) and [`apply`]. Everything that does
 //! not have to talk to the API server is pure: what a client's pods say ([`client_state`]), what Rook's objects say ([`rook_facts`]), what the
 //! status says ([`status`]).
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

@@ -79,6 +79,20 @@ pub async fn give_up(context: &Context, look: &Look, left: &[String]) -> Result<
     }
 }
 
+/// Tells what a test leaves on a node or in a pool because nobody could remove it.
+pub async fn tell_left(context: &Context, look: &Look, left: &[String]) -> Result<(), ControllerError> {
+    for what in left {
+        let notice = Notice {
+            severity: Severity::Warning,
+            reason: "LeftBehind",
+            note: format!("left behind by a client that was killed: {what}"),
+            occasion: what.clone(),
+        };
+        tell(context, look, &notice).await?;
+    }
+    Ok(())
+}
+
 /// The run that a status speaks of: the one that is going, or the last.
 async fn spoken_of(context: &Context, look: &Look, what: &Say) -> Result<Option<Arc<Frozen>>, ControllerError> {
     match what {

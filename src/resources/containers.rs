@@ -22,23 +22,33 @@ pub const OURS: [&str; 3] = [INSTALL, BENCH, REPORT];
 const REPORT_PATIENCE_SECONDS: u64 = 60;
 
 /// Copies the bench out of our image to where the Ceph image's container finds it.
-pub(super) fn install(context: &RunContext, test: usize) -> Container {
+pub(super) fn install(context: &RunContext) -> Container {
     Container {
         args: Some(["agent", "install", "--to", BIN].map(str::to_owned).to_vec()),
         volume_mounts: Some(vec![mount("bin", BIN, false)]),
-        ..from_our_image(context, test, INSTALL)
+        ..from_our_image(context, INSTALL)
     }
 }
 
 pub(super) fn bench(context: &RunContext, test: usize, conductor: Option<&str>) -> Container {
-    let (planned, prepared) = context.test(test);
-    let mut command = vec![format!("{BIN}/cephbench"), "agent".into(), "run".into()];
     let files =
         [("--task", format!("{TASK}/{TASK_KEY}")), ("--token", format!("{TOKEN}/{TOKEN_KEY}")), ("--dir", WORK.into())];
-    command.extend(files.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]));
+    let mut arguments: Vec<String> = vec!["run".into()];
+    arguments.extend(files.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]));
     if let Some(address) = conductor {
-        command.extend(["--conductor".to_owned(), address.to_owned()]);
+        arguments.extend(["--conductor".to_owned(), address.to_owned()]);
     }
+    in_client_image(context, test, arguments)
+}
+
+/// Removes what a client left that was killed. Its container is called as the client's is: it is looked at in the same way.
+pub(super) fn sweep(context: &RunContext, test: usize) -> Container {
+    in_client_image(context, test, vec!["sweep".into(), "--task".into(), format!("{TASK}/{TASK_KEY}")])
+}
+
+fn in_client_image(context: &RunContext, test: usize, arguments: Vec<String>) -> Container {
+    let (planned, prepared) = context.test(test);
+    let command = [format!("{BIN}/cephbench"), "agent".into()].into_iter().chain(arguments).collect();
     Container {
         name: BENCH.into(),
         image: Some(prepared.image.clone()),
@@ -60,11 +70,11 @@ pub(super) fn report(context: &RunContext, test: usize) -> Container {
     Container {
         args: Some(args.chain([format!("{timeout}s")]).collect()),
         volume_mounts: Some(vec![mount("work", WORK, false)]),
-        ..from_our_image(context, test, REPORT)
+        ..from_our_image(context, REPORT)
     }
 }
 
-fn from_our_image(context: &RunContext, _test: usize, name: &str) -> Container {
+fn from_our_image(context: &RunContext, name: &str) -> Container {
     Container {
         name: name.into(),
         image: Some(context.config.bench_image.clone()),

@@ -38,6 +38,7 @@ pub enum Role {
     Task,
     Token,
     Client,
+    Sweeper,
     Network,
     Pool,
     User,
@@ -51,6 +52,7 @@ impl Role {
             Role::Task => "task",
             Role::Token => "token",
             Role::Client => "client",
+            Role::Sweeper => "sweeper",
             Role::Network => "network",
             Role::Pool => "pool",
             Role::User => "user",
@@ -61,7 +63,7 @@ impl Role {
 /// Hexadecimal digits of a hash in a name: 48 bits, over the UID of the benchmark.
 const DIGITS: usize = 12;
 /// Characters of a test's name in a name.
-const TEST_CHARACTERS: usize = 24;
+const TEST_CHARACTERS: usize = 20;
 
 fn digest(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
@@ -119,6 +121,13 @@ impl RunNames {
     }
 }
 
+impl RunNames {
+    /// Job that sweeps up after a client.
+    pub fn sweeper(&self, test: &str, client: u32) -> String {
+        format!("{}-sweep", self.client(test, client))
+    }
+}
+
 /// The benchmark that objects belong to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
@@ -166,12 +175,19 @@ mod tests {
     fn names_fit_whatever_the_test_is_called() {
         let names = RunNames::new("5af7b69d-39f4-40ae-b048-d0ffebd9eb15", 1_000_000);
         let long = "a-very-long-name-for-a-test-of-forty-ch";
-        for name in [names.plan(), names.result(31), names.token(), names.test(long), names.client(long, 9999)] {
+        for name in [
+            names.plan(),
+            names.result(31),
+            names.token(),
+            names.test(long),
+            names.client(long, 9999),
+            names.sweeper(long, 9999),
+        ] {
             // A Job's pod adds six characters.
             assert!(name.len() + 6 <= 63, "{name}");
             assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'), "{name}");
         }
-        assert!(names.test("abcdefghijklmnopqrstuvw--x").starts_with("cephbench-abcdefghijklmnopqrstuvw-"));
+        assert!(names.test("abcdefghijklmnopqrs--x").starts_with("cephbench-abcdefghijklmnopqrs-"));
     }
 
     #[test]

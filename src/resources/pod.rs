@@ -15,7 +15,7 @@ use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use super::ceph_client::user_name;
-use super::containers::{bench, install, report};
+use super::containers::{bench, install, report, sweep};
 use super::names::{BENCHMARK_NAME, CLIENT, Role};
 use super::run_context::RunContext;
 use super::security::pod_security;
@@ -46,8 +46,20 @@ pub(super) fn build_pod_template(
     client: u32,
     conductor: Option<&str>,
 ) -> PodTemplateSpec {
+    let mut containers = vec![bench(context, test, conductor)];
+    if client == 0 {
+        containers.push(report(context, test));
+    }
+    template(context, test, client, Role::Client, containers)
+}
+
+pub(super) fn build_sweeper_template(context: &RunContext, test: usize, client: u32) -> PodTemplateSpec {
+    template(context, test, client, Role::Sweeper, vec![sweep(context, test)])
+}
+
+fn template(context: &RunContext, test: usize, client: u32, role: Role, containers: Vec<Container>) -> PodTemplateSpec {
     let (planned, prepared) = context.test(test);
-    let mut labels = context.owner.test_labels(context.frozen.number, Role::Client, test, &planned.name);
+    let mut labels = context.owner.test_labels(context.frozen.number, role, test, &planned.name);
     labels.insert(CLIENT.into(), client.to_string());
     // Istio reads it as a label, too.
     labels.insert("sidecar.istio.io/inject".into(), "false".into());
@@ -56,10 +68,6 @@ pub(super) fn build_pod_template(
         annotations: Some(annotations(context, &prepared.network_annotations)),
         ..ObjectMeta::default()
     };
-    let mut containers = vec![bench(context, test, conductor)];
-    if client == 0 {
-        containers.push(report(context, test));
-    }
     PodTemplateSpec { metadata: Some(metadata), spec: Some(spec(context, test, client, containers)) }
 }
 
@@ -91,7 +99,7 @@ fn spec(context: &RunContext, test: usize, client: u32, containers: Vec<Containe
         enable_service_links: Some(false),
         host_network: prepared.host_network.then_some(true),
         image_pull_secrets: (!secrets.is_empty()).then_some(secrets),
-        init_containers: Some(vec![install(context, test)]),
+        init_containers: Some(vec![install(context)]),
         priority_class_name: prepared.priority_class.clone(),
         restart_policy: Some("Never".into()),
         security_context: Some(pod_security(&planned.kind, context.platform)),

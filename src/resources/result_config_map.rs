@@ -19,6 +19,8 @@ const COMPLETED: &str = "Completed";
 const ERROR: &str = "Error";
 /// Annotation with the sha256 of what is stored.
 const DIGEST: &str = "cephbench.io/digest";
+/// Annotation with the clients that were killed and whose remains are to be swept up: `0,2`.
+const SWEEP: &str = "cephbench.io/sweep";
 const KEY: &str = "artifact.json.gz";
 
 /// For the plan, which belongs to what a run keeps.
@@ -29,6 +31,7 @@ pub fn build_result_config_map(
     context: &RunContext,
     test: usize,
     result: StoredTest,
+    killed: &[u32],
 ) -> Result<ConfigMap, StoredError> {
     let write = |cause: String| StoredError::Write { what: "the result", cause };
     let mut metadata = context.test_metadata(context.names().result(test), Role::Result, test);
@@ -38,6 +41,10 @@ pub fn build_result_config_map(
     let annotations = metadata.annotations.get_or_insert_default();
     annotations.insert(OUTCOME.into(), outcome.into());
     annotations.insert(DIGEST.into(), packed.digest);
+    if !killed.is_empty() {
+        let list: Vec<String> = killed.iter().map(u32::to_string).collect();
+        annotations.insert(SWEEP.into(), list.join(","));
+    }
     let chunk = packed.chunks.into_iter().next().ok_or_else(|| write("it is empty".into()))?;
     let data = BTreeMap::from([(KEY.to_owned(), ByteString(chunk))]);
     Ok(ConfigMap { metadata, data: None, binary_data: Some(data), immutable: Some(true) })
@@ -69,4 +76,10 @@ pub fn end_of(annotations: Option<&BTreeMap<String, String>>) -> TestEnd {
 /// sha256 of what is stored, from the annotations alone.
 pub fn digest_of(annotations: Option<&BTreeMap<String, String>>) -> Option<&str> {
     annotations?.get(DIGEST).map(String::as_str)
+}
+
+/// Clients whose remains are to be swept up, from the annotations alone.
+pub fn sweeps_of(annotations: Option<&BTreeMap<String, String>>) -> Vec<u32> {
+    let list = annotations.and_then(|all| all.get(SWEEP)).map(String::as_str).unwrap_or_default();
+    list.split(',').filter_map(|client| client.parse().ok()).collect()
 }

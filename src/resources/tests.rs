@@ -104,6 +104,7 @@ fn jobs() {
         insta::assert_yaml_snapshot!("job_device_conductor", build_job(context, DEVICE, 0, None));
         insta::assert_yaml_snapshot!("job_network_client", build_job(context, NETWORK, 1, Some("10.1.2.3:4000")));
         insta::assert_yaml_snapshot!("job_rados_conductor", build_job(context, NEW_POOL, 0, None));
+        insta::assert_yaml_snapshot!("job_sweeper", build_sweeper_job(context, OLD_POOL, 1));
     });
 }
 
@@ -209,9 +210,11 @@ fn a_result_reads_back_and_tells_its_end_without_its_contents() {
     in_context(|context| {
         for (phase, end) in [(TestPhase::Completed, TestEnd::Completed), (TestPhase::Error, TestEnd::Error)] {
             let result = StoredTest { status: status(phase), report: None };
-            let mut config_map = build_result_config_map(context, FILE, result.clone()).expect("it is written");
+            let mut config_map =
+                build_result_config_map(context, FILE, result.clone(), &[0, 2]).expect("it is written");
             assert_eq!(read_result_config_map(&config_map).expect("it reads").status, result.status);
             assert_eq!(end_of(config_map.metadata.annotations.as_ref()), end);
+            assert_eq!(sweeps_of(config_map.metadata.annotations.as_ref()), [0, 2]);
             config_map.binary_data = None;
             if phase == TestPhase::Error {
                 insta::assert_yaml_snapshot!("result", config_map);
@@ -248,7 +251,7 @@ fn a_report_that_is_too_large_is_left_out_by_parts_and_the_figures_stay() {
     in_context(|context| {
         for (length, kept) in [(10, true), (1_000_000, false)] {
             let result = StoredTest { status: status(TestPhase::Completed), report: Some(report(length)) };
-            let config_map = build_result_config_map(context, FILE, result.clone()).expect("it is written");
+            let config_map = build_result_config_map(context, FILE, result.clone(), &[0, 2]).expect("it is written");
             let data = config_map.binary_data.as_ref().expect("data");
             assert_eq!(read_result_config_map(&config_map).expect("it reads").report.is_some(), kept, "{length}");
             let size: usize = data.values().map(|ByteString(bytes)| bytes.len()).sum();

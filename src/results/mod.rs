@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Histograms are added, over jobs, clients and rounds; percentiles are read once, from the sum. A percentile is never averaged.
-//! [`digest`] and [`judge`] see every point; only [`assemble`] leaves points out, to keep the status small.
+//! [`digest()`] and [`judge`] see every point; only [`assemble`] leaves points out, to keep the status small.
 
 pub mod artifact;
 mod digest;

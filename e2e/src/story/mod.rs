@@ -1,7 +1,7 @@
 //! What the stories share: a real cluster, benchmarks applied to it, and counts taken by others than cephbench.
 //! No story is told here.
 //!
-//! [`tell`] runs a story: it takes the [`Inventory`] before, undoes afterwards what the story did to the cluster, deletes the story's
+//! [`tell()`] runs a story: it takes the [`Inventory`] before, undoes afterwards what the story did to the cluster, deletes the story's
 //! benchmarks and fails when anything is left that was not there before.
 
 mod cluster;

@@ -10,6 +10,8 @@ use crate::bench::stop::Stop;
 use crate::contract::{CLEANUP_GRACE_SECONDS, LogError, Packed, report_lines, unpack};
 
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
+/// How long after a stop a bench may still begin: both containers of a pod start within moments.
+const START_AFTER_STOP: Duration = Duration::from_secs(3);
 
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
@@ -50,7 +52,12 @@ fn wait(directory: &Path, timeout: Duration, stop: &Stop) -> Result<(), ReportEr
         }
         if !stopping && stop.asked().is_some() {
             stopping = true;
-            until = until.min(Instant::now() + Duration::from_secs(CLEANUP_GRACE_SECONDS + 5));
+            let patience = match bench {
+                // Its image may never come: nobody is to wait for it now.
+                Bench::NotStarted => START_AFTER_STOP,
+                Bench::Running | Bench::Ended => Duration::from_secs(CLEANUP_GRACE_SECONDS + 5),
+            };
+            until = until.min(Instant::now() + patience);
         }
         if Instant::now() >= until {
             return Err(match bench {

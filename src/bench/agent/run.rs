@@ -34,7 +34,7 @@ pub struct RunOptions {
 }
 
 #[derive(Debug, thiserror::Error)]
-enum RunError {
+pub(super) enum RunError {
     #[error(transparent)]
     Shared(#[from] SharedError),
     #[error("read the task from {path}: {cause}")]
@@ -70,7 +70,7 @@ pub fn run(options: &RunOptions, stop: &Stop) -> u8 {
     if let Some(cause) = &cause {
         say(&format!("failed: {cause}"));
     }
-    leave_termination_message(options, &Termination::new(cause, digest));
+    leave_termination_message(options.termination_log.as_deref(), &Termination::new(cause, digest));
     match result {
         Ok(()) if stop.asked().is_none() => 0,
         Ok(()) => EXIT_STOPPED,
@@ -105,7 +105,7 @@ fn nonce_text() -> Result<String, TokenError> {
     Ok(nonce.bytes()[..8].iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-fn read_task(path: &Path) -> Result<Task, RunError> {
+pub(super) fn read_task(path: &Path) -> Result<Task, RunError> {
     let text = fs::read(path).map_err(|cause| RunError::ReadTask { path: path.into(), cause })?;
     let unreadable = |cause| RunError::ParseTask { path: path.into(), cause };
     // The version first: a task of another version may have other fields.
@@ -160,10 +160,10 @@ fn say(text: &str) {
 }
 
 /// Where there is no such file, nobody waits for the message.
-fn leave_termination_message(options: &RunOptions, message: &Termination) {
+pub(super) fn leave_termination_message(file: Option<&Path>, message: &Termination) {
     let default = Path::new(TERMINATION_LOG);
-    let path = match &options.termination_log {
-        Some(path) => path.as_path(),
+    let path = match file {
+        Some(path) => path,
         None if default.exists() => default,
         None => return,
     };

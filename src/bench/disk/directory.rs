@@ -16,6 +16,9 @@ use super::file_system::FileSystem;
 /// What is wanted beyond the file itself: metadata, and that other writers on the file system don't meet a full disk.
 const MARGIN_PERCENT: u64 = 5;
 
+/// The file's name, for the moment that it has one.
+const FILE_NAME: &str = "data";
+
 /// A directory that is fit to be measured.
 pub struct Directory {
     pub path: PathBuf,
@@ -42,6 +45,23 @@ impl Directory {
         let act = format!("make a file of {} in {}", bytes_text(size), self.path.display());
         let stat = fstatvfs(&self.handle).map_err(|error| EngineError::new(&*act, rustix_text(error)))?;
         space_suffices(size, stat.f_bavail.saturating_mul(stat.f_frsize)).map_err(|cause| EngineError::new(act, cause))
+    }
+
+    /// Removes a subdirectory that a client made and could not remove, with its file if that still has its name. None is fine.
+    pub fn remove_left(&self, name: &str) -> Result<(), EngineError> {
+        let act = || format!("remove directory {}", self.path.join(name).display());
+        let text = |error| EngineError::new(act(), rustix_text(error));
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let own = match openat(&self.handle, name, flags, Mode::empty()) {
+            Ok(own) => own,
+            Err(Errno::NOENT) => return Ok(()),
+            Err(error) => return Err(text(error)),
+        };
+        match unlinkat(&own, FILE_NAME, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(error) => return Err(text(error)),
+        }
+        unlinkat(&self.handle, name, AtFlags::REMOVEDIR).map_err(text)
     }
 
     /// Makes a subdirectory that only this user may enter. One that is there already is not used.
@@ -80,13 +100,12 @@ impl OwnDirectory {
     /// A new file for direct I/O, without a name: when the last handle of it is closed, its space is free again, whatever becomes of
     /// this process.
     pub fn make_file(&self, file_system: &FileSystem) -> Result<File, EngineError> {
-        const NAME: &str = "data";
         let act = format!("make a file in {}", self.path.display());
         let Some(handle) = &self.handle else { return Err(EngineError::new(act, "the directory was removed")) };
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::DIRECT;
-        let made = openat(handle, NAME, flags, Mode::RUSR | Mode::WUSR);
+        let made = openat(handle, FILE_NAME, flags, Mode::RUSR | Mode::WUSR);
         // The kernel may have made the file before it refused to open it.
-        let removed = unlinkat(handle, NAME, AtFlags::empty());
+        let removed = unlinkat(handle, FILE_NAME, AtFlags::empty());
         match (made, removed) {
             (Ok(file), Ok(())) => Ok(File::from(file)),
             (Ok(_), Err(error)) => Err(EngineError::new(act, format!("remove its name: {}", rustix_text(error)))),

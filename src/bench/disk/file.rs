@@ -164,6 +164,10 @@ impl Load for FileLoad {
     }
 }
 
+pub(super) fn remove_left(task: &Task, target: &FileTarget) -> Result<(), EngineError> {
+    Directory::open(&target.directory)?.remove_left(&own_name(task)?)
+}
+
 /// The subdirectory's name: from run, test and client, which must not lead elsewhere.
 fn own_name(task: &Task) -> Result<String, EngineError> {
     for (field, value) in [("run", &task.run), ("test", &task.test)] {

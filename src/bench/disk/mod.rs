@@ -26,6 +26,11 @@ pub fn open_file(task: &Task, target: &FileTarget) -> Result<Box<dyn Load>, Engi
     Ok(Box::new(file::FileLoad::open(task, target)?))
 }
 
+/// Removes what the client of this task left in the directory, if it was killed before it could.
+pub fn remove_left(task: &Task, target: &FileTarget) -> Result<(), EngineError> {
+    file::remove_left(task, target)
+}
+
 /// Opens a device test. A task that would write is refused, naming what is on the device, before anything is opened for writing.
 pub fn open_device(task: &Task, target: &DeviceTarget) -> Result<Box<dyn Load>, EngineError> {
     Ok(Box::new(device::DeviceLoad::open(task, target)?))

@@ -76,7 +76,10 @@ fn a_pod_that_was_deleted_leaves_a_failed_job() {
         "message": "Job has reached the specified backoff limit", "lastTransitionTime": "2026-11-30T21:06:00Z"}]});
     let job = job(failed);
     let seen = Seen { job: Some(&job), pods: Vec::new(), warning: None, address: None, now: now() };
-    assert_eq!(client_state(seen), ClientState::Lost { at: at("21:06:00"), cause: "its pod was deleted".into() });
+    assert_eq!(
+        client_state(seen),
+        ClientState::Lost { at: at("21:06:00"), cause: "its pod was deleted".into(), killed: true }
+    );
 }
 
 #[test]
@@ -84,7 +87,7 @@ fn a_pod_that_is_being_deleted_is_lost_with_what_is_said_of_it() {
     let mut pod = pod(json!({"phase": "Running", "containerStatuses": [container("bench", running())],
         "conditions": [{"type": "DisruptionTarget", "status": "True", "message": "preempted by y"}]}));
     pod.metadata.deletion_timestamp = serde_json::from_value(json!(NOW)).expect("a time");
-    let ClientState::Lost { at, cause } = with(&pod, None) else { panic!("not lost") };
+    let ClientState::Lost { at, cause, killed: true } = with(&pod, None) else { panic!("not lost") };
     assert_eq!((at, cause.as_str()), (now(), "its pod was deleted (preempted by y)"));
 }
 
@@ -131,14 +134,14 @@ fn a_sidecar_that_runs_on_holds_nothing_up() {
         container("istio-proxy", running()),
     ];
     let pod = json!({"phase": "Running", "containerStatuses": statuses});
-    assert_eq!(state(pod), ClientState::Ended { at: at("21:05:00"), reported: true, cause: None });
+    assert_eq!(state(pod), ClientState::Ended { at: at("21:05:00"), reported: true, cause: None, killed: false });
 }
 
 #[test]
 fn the_report_is_not_there_before_its_container_has_ended() {
     let statuses = [container("bench", ended(0, r#"{"outcome": "complete"}"#)), container("report", running())];
     let pod = json!({"phase": "Running", "containerStatuses": statuses});
-    assert_eq!(state(pod), ClientState::Ended { at: at("21:05:00"), reported: false, cause: None });
+    assert_eq!(state(pod), ClientState::Ended { at: at("21:05:00"), reported: false, cause: None, killed: false });
 }
 
 #[test]
@@ -146,7 +149,7 @@ fn exit_code_zero_and_phase_succeeded_are_no_success() {
     // C1: evicted, handled SIGTERM, exit 0; no reason, no condition, no Event.
     let statuses = [container("bench", ended(0, "")), container("report", ended(0, ""))];
     let pod = json!({"phase": "Succeeded", "containerStatuses": statuses});
-    let ClientState::Ended { cause: Some(cause), .. } = state(pod) else { panic!("not ended badly") };
+    let ClientState::Ended { cause: Some(cause), killed: true, .. } = state(pod) else { panic!("not ended badly") };
     assert_eq!(cause, "the bench stopped without a word");
 }
 

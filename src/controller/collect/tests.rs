@@ -116,7 +116,7 @@ fn log(packed: &Packed) -> String {
 
 fn client(cause: Option<&str>) -> Client {
     let at: Timestamp = "2026-11-30T21:00:31Z".parse().expect("a time");
-    let state = ClientState::Ended { at, reported: true, cause: cause.map(str::to_owned) };
+    let state = ClientState::Ended { at, reported: true, cause: cause.map(str::to_owned), killed: false };
     Client { node: "n1".into(), job_made: None, state }
 }
 

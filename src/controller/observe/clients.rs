@@ -49,7 +49,7 @@ pub(super) async fn see(
     let mut asked = 0;
     for (client, node) in (0_u32..).zip(&prepared.nodes) {
         let place = (at.number, at.index, client);
-        let (job, pods) = (things.job(place), things.pods(place));
+        let (job, pods) = (things.job(place, false), things.pods(place, false));
         let look = |warning, address| client_state(Seen { job, pods: pods.clone(), warning, address, now });
         let mut state = look(None, None);
         if closely && asked < MOST_EVENTS && matches!(state, ClientState::Starting { trouble: None, .. }) {

@@ -5,6 +5,7 @@ mod lease;
 mod records;
 mod served;
 mod survey;
+mod sweeps;
 mod things;
 
 use std::sync::Arc;
@@ -132,6 +133,8 @@ impl Look {
             let at = clients::TestPlace { number: frozen.number, index, name: &planned.name };
             let clients = clients::see(context, &self.owner, things, &at, prepared, current, now).await?;
             let object = names.test(&planned.name);
+            let swept = sweeps::Swept { names: &names, number: frozen.number, index, planned, prepared };
+            let sweeps = sweeps::see(things, &swept, self.records.killed(frozen.number, index), now);
             tests.push(Test {
                 name: planned.name.clone(),
                 needs: planned.kind.needs(),
@@ -141,6 +144,7 @@ impl Look {
                 clients: clients.states.clone(),
                 deadline_seconds: prepared.deadline_seconds,
                 end,
+                sweeps,
             });
             if current {
                 self.clients = clients;

@@ -13,7 +13,7 @@ use crate::api::OnFailure;
 use crate::plan::decide::{Record, TestEnd, current_test};
 use crate::plan::frozen::Frozen;
 use crate::resources::names::{BENCHMARK_UID, Owner, ROLE, RUN, Role, TEST};
-use crate::resources::{end_of, outline_of, read_plan_config_map};
+use crate::resources::{end_of, outline_of, read_plan_config_map, sweeps_of};
 
 /// The ConfigMaps of a benchmark.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +39,8 @@ pub struct PlanRecord {
 pub struct ResultRecord {
     pub name: String,
     pub end: TestEnd,
+    /// Clients whose remains are to be swept up.
+    killed: Vec<u32>,
 }
 
 impl Records {
@@ -58,6 +60,10 @@ impl Records {
 
     pub fn end(&self, number: i64, test: usize) -> Option<TestEnd> {
         self.results.get(&(number, test)).map(|result| result.end)
+    }
+
+    pub(super) fn killed(&self, number: i64, test: usize) -> &[u32] {
+        self.results.get(&(number, test)).map_or(&[], |result| result.killed.as_slice())
     }
 
     /// The results of a run, by test.
@@ -88,7 +94,10 @@ pub(super) async fn list(context: &Context, owner: &Owner) -> Result<Records, Co
             records.plans.push(PlanRecord { number, name, uid, outline });
         } else if let (true, Some(test), false) = (role == Role::Result.word(), test, going) {
             let annotations = object.metadata.annotations.as_ref();
-            records.results.insert((number, test), ResultRecord { name, end: end_of(annotations) });
+            records.results.insert(
+                (number, test),
+                ResultRecord { name, end: end_of(annotations), killed: sweeps_of(annotations) },
+            );
         } else if role == Role::Task.word() {
             records.tasks.push(object);
         }

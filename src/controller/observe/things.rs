@@ -16,7 +16,7 @@ use super::super::context::Context;
 use super::super::error::{ControllerError, During, found};
 use super::records::{Records, of_benchmark};
 use crate::plan::decide::{Thing, ThingKind};
-use crate::resources::names::{CLIENT, Owner, RUN, TEST};
+use crate::resources::names::{CLIENT, Owner, ROLE, RUN, Role, TEST};
 use crate::resources::rook::{CephBlockPool, CephClient};
 
 #[derive(Default)]
@@ -74,8 +74,10 @@ pub(super) fn place(metadata: &ObjectMeta) -> Option<(i64, usize, u32)> {
 
 impl Things {
     pub(super) fn to_observed(&self, records: &Records) -> Vec<Thing> {
-        let jobs = self.jobs.iter().map(|job| thing(ThingKind::Job, job.meta(), None));
-        let pods = self.pods.iter().map(|pod| thing(ThingKind::Pod, pod.meta(), stuck_on(pod)));
+        let job_kind = |meta| if is_sweeper(meta) { ThingKind::Sweeper } else { ThingKind::Job };
+        let pod_kind = |meta| if is_sweeper(meta) { ThingKind::SweeperPod } else { ThingKind::Pod };
+        let jobs = self.jobs.iter().map(|job| thing(job_kind(job.meta()), job.meta(), None));
+        let pods = self.pods.iter().map(|pod| thing(pod_kind(pod.meta()), pod.meta(), stuck_on(pod)));
         let tasks = records.tasks.iter().map(|task| thing(ThingKind::Task, &task.metadata, None));
         let users = self.users.iter().map(|user| thing(ThingKind::User, user.meta(), None));
         let blocked = |pool: &CephBlockPool| pool.deletion_blocked().map(str::to_owned);
@@ -103,13 +105,19 @@ impl Things {
             .any(|policy| label(policy.meta(), RUN) == Some(number) && policy.meta().deletion_timestamp.is_none())
     }
 
-    pub(super) fn job(&self, place: (i64, usize, u32)) -> Option<&Job> {
-        self.jobs.iter().find(|job| self::place(job.meta()) == Some(place))
+    /// The Job of a client, or of what sweeps up after it.
+    pub(super) fn job(&self, place: (i64, usize, u32), sweeper: bool) -> Option<&Job> {
+        self.jobs.iter().find(|job| self::place(job.meta()) == Some(place) && is_sweeper(job.meta()) == sweeper)
     }
 
-    pub(super) fn pods(&self, place: (i64, usize, u32)) -> Vec<&Pod> {
-        self.pods.iter().filter(|pod| self::place(pod.meta()) == Some(place)).collect()
+    pub(super) fn pods(&self, place: (i64, usize, u32), sweeper: bool) -> Vec<&Pod> {
+        let fits = |pod: &&Pod| self::place(pod.meta()) == Some(place) && is_sweeper(pod.meta()) == sweeper;
+        self.pods.iter().filter(fits).collect()
     }
+}
+
+fn is_sweeper(metadata: &ObjectMeta) -> bool {
+    label::<String>(metadata, ROLE).is_some_and(|role| role == Role::Sweeper.word())
 }
 
 /// The node of a pod that does not go: it is what to look at.

@@ -1,6 +1,6 @@
 //! Removing what a run made: in order, waiting for each kind, and giving up waiting for what does not go.
 
-use super::observed::{Observed, Thing, ThingKind};
+use super::observed::{Observed, Sweep, Sweeper, Thing, ThingKind};
 use super::patience;
 use super::step::{Step, Target};
 
@@ -34,17 +34,31 @@ pub(super) enum Cleaning {
     },
 }
 
-const ORDER: [ThingKind; 6] =
-    [ThingKind::Job, ThingKind::Pod, ThingKind::Task, ThingKind::User, ThingKind::Pool, ThingKind::NetworkPolicy];
+const ORDER: [ThingKind; 8] = [
+    ThingKind::Job,
+    ThingKind::Pod,
+    ThingKind::Task,
+    ThingKind::Sweeper,
+    ThingKind::SweeperPod,
+    ThingKind::User,
+    ThingKind::Pool,
+    ThingKind::NetworkPolicy,
+];
 
 pub(super) fn clean(observed: &Observed, scope: Scope) -> Cleaning {
     let mut left = Vec::new();
     for kind in ORDER {
         let things: Vec<&Thing> =
             observed.things.iter().filter(|thing| thing.kind == kind && scope.holds(thing)).collect();
-        let fresh: Vec<Target> = things.iter().filter(|thing| thing.removing.is_none()).map(|t| target(t)).collect();
+        let fresh: Vec<&Thing> = things.iter().copied().filter(|thing| thing.removing.is_none()).collect();
         if !fresh.is_empty() {
-            return Cleaning::Next(Step::Delete { kind, things: fresh });
+            let tell = match (kind == ThingKind::Task).then(|| sweep(observed, &fresh)) {
+                Some(Err(step)) => return Cleaning::Next(step),
+                Some(Ok(tell)) => tell,
+                None => Vec::new(),
+            };
+            let things = fresh.into_iter().map(target).collect();
+            return Cleaning::Next(Step::Delete { kind, things, tell });
         }
         if let Some(waiting) = things.iter().find(|thing| !stuck(observed, thing)) {
             return Cleaning::Next(Step::Wait {
@@ -55,6 +69,33 @@ pub(super) fn clean(observed: &Observed, scope: Scope) -> Cleaning {
         left.extend(things.iter().map(|thing| describe(thing)));
     }
     Cleaning::Done { left }
+}
+
+/// Sweeps up after clients that were killed, for the tests that these tasks are of: the next step, or what stays behind.
+fn sweep(observed: &Observed, tasks: &[&Thing]) -> Result<Vec<String>, Step> {
+    let Some(run) = &observed.run else { return Ok(Vec::new()) };
+    let concerned = |index: usize| tasks.iter().any(|task| task.run == run.number && task.test == Some(index));
+    let tests = run.tests.iter().enumerate().filter(|(index, _)| concerned(*index));
+    let sweeps: Vec<(usize, &Sweep)> =
+        tests.flat_map(|(index, test)| test.sweeps.iter().map(move |sweep| (index, sweep))).collect();
+    // All of them at once: each works on a node of its own.
+    if let Some((test, sweep)) = sweeps.iter().find(|(_, sweep)| sweep.sweeper == Sweeper::Absent) {
+        return Err(Step::CreateSweeper { test: *test, client: sweep.client });
+    }
+    let mut left = Vec::new();
+    for (_, Sweep { client: _, what, sweeper }) in sweeps {
+        match sweeper {
+            Sweeper::Working { since } if patience::seconds_between(*since, observed.now) > patience::SWEEP => {
+                left.push(format!("{what}: its sweeper did not end within {} s", patience::SWEEP));
+            }
+            Sweeper::Absent | Sweeper::Working { since: _ } => {
+                return Err(Step::Wait { seconds: 1, reason: format!("sweeping up: {what}") });
+            }
+            Sweeper::Done => {}
+            Sweeper::Failed(cause) => left.push(format!("{what}: {cause}")),
+        }
+    }
+    Ok(left)
 }
 
 fn target(thing: &Thing) -> Target {
@@ -83,8 +124,8 @@ impl ThingKind {
     /// The kind as Kubernetes calls it.
     pub fn word(self) -> &'static str {
         match self {
-            ThingKind::Job => "Job",
-            ThingKind::Pod => "Pod",
+            ThingKind::Job | ThingKind::Sweeper => "Job",
+            ThingKind::Pod | ThingKind::SweeperPod => "Pod",
             ThingKind::Task => "ConfigMap",
             ThingKind::User => "CephClient",
             ThingKind::Pool => "CephBlockPool",

@@ -101,14 +101,14 @@ fn next(observed: &Observed, run: &Run, index: usize, test: &Test) -> Result<Ste
             Ok(wait(format!("client 0 on {} is to say where it listens", conductor.node)))
         }
         ClientState::Running { since: _, address: Some(address) } => others(observed, run, index, test, address),
-        ClientState::Ended { at, reported, cause: _ } => {
+        ClientState::Ended { at, reported, cause: _, killed: _ } => {
             let waited = seconds_between(*at, observed.now);
             if *reported || waited > patience::REPORT {
                 return Ok(Step::Collect { test: index, last_try: waited > 2 * patience::REPORT });
             }
             Ok(wait("the report is being written".into()))
         }
-        ClientState::Lost { at: _, cause } => Err(Failure(describe(0, conductor, cause))),
+        ClientState::Lost { at: _, cause, killed: _ } => Err(Failure(describe(0, conductor, cause))),
     }
 }
 
@@ -181,12 +181,13 @@ fn others(observed: &Observed, run: &Run, index: usize, test: &Test, address: &s
         match &client.state {
             ClientState::Absent | ClientState::Starting { .. } | ClientState::Running { .. } => {}
             // The conductor notices too, and knows more: its report comes first.
-            ClientState::Ended { at, reported: _, cause: Some(cause) } | ClientState::Lost { at, cause } => {
+            ClientState::Ended { at, reported: _, cause: Some(cause), killed: _ }
+            | ClientState::Lost { at, cause, killed: _ } => {
                 if seconds_between(*at, observed.now) > patience::EXPLANATION {
                     return Err(Failure(describe(number, client, cause)));
                 }
             }
-            ClientState::Ended { at: _, reported: _, cause: None } => {}
+            ClientState::Ended { at: _, reported: _, cause: None, killed: _ } => {}
         }
     }
     if missing.is_empty() {

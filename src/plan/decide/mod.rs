@@ -14,8 +14,8 @@ pub mod patience;
 mod step;
 
 pub use observed::{
-    Client, ClientState, Home, Lease, Observed, Preflight, Record, Recorded, RecordedRun, Refusal, Run, Served, Test,
-    TestEnd, Thing, ThingKind, Trouble, Wanted,
+    Client, ClientState, Home, Lease, Observed, Preflight, Record, Recorded, RecordedRun, Refusal, Run, Served, Sweep,
+    Sweeper, Test, TestEnd, Thing, ThingKind, Trouble, Wanted,
 };
 pub use step::{Say, Step, Target};
 

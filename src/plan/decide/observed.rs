@@ -124,6 +124,25 @@ pub struct Test {
     /// How long the clients may exist in all.
     pub deadline_seconds: u64,
     pub end: Option<TestEnd>,
+    /// Clients that were killed and may have left what only the bench can remove: known once the test has ended.
+    pub sweeps: Vec<Sweep>,
+}
+
+/// A client that was killed, and what sweeps up after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sweep {
+    pub client: u32,
+    /// What may be left, for people.
+    pub what: String,
+    pub sweeper: Sweeper,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sweeper {
+    Absent,
+    Working { since: Timestamp },
+    Done,
+    Failed(String),
 }
 
 /// How a test ended, from its stored result.
@@ -160,10 +179,22 @@ pub enum ClientState {
     Starting { since: Timestamp, trouble: Option<Trouble> },
     /// The bench runs. `address` is where a conductor listens, once it said so.
     Running { since: Timestamp, address: Option<String> },
-    /// The bench has stopped. `reported`: the report container has stopped as well. `cause`: what the pod says of a bad end.
-    Ended { at: Timestamp, reported: bool, cause: Option<String> },
-    /// It was there and is no more, or never will be.
-    Lost { at: Timestamp, cause: String },
+    /// The bench has stopped. `reported`: the report container has stopped as well. `cause`: what the pod says of a bad end. `killed`: the
+    /// bench had no time to clean up.
+    Ended { at: Timestamp, reported: bool, cause: Option<String>, killed: bool },
+    /// It was there and is no more, or never will be. `killed`: its bench may have run and had no time to clean up.
+    Lost { at: Timestamp, cause: String, killed: bool },
+}
+
+impl ClientState {
+    /// Whether its bench ended without a chance to remove what it made.
+    pub fn was_killed(&self) -> bool {
+        match self {
+            ClientState::Ended { at: _, reported: _, cause: _, killed }
+            | ClientState::Lost { at: _, cause: _, killed } => *killed,
+            ClientState::Absent | ClientState::Starting { .. } | ClientState::Running { .. } => false,
+        }
+    }
 }
 
 /// Why a client does not start.
@@ -179,7 +210,10 @@ pub struct Trouble {
 pub enum ThingKind {
     Job,
     Pod,
+    /// While a test's tasks are there, its sweepers may be needed.
     Task,
+    Sweeper,
+    SweeperPod,
     User,
     Pool,
     /// Last: while it is there, the token Secret may be.

@@ -18,6 +18,8 @@ pub const POOL: i64 = 180;
 pub const USER: i64 = 120;
 /// An object that was asked to go.
 pub const REMOVAL: i64 = 90;
+/// Sweeping up after a client that was killed.
+pub const SWEEP: i64 = 120;
 /// Between looks while another run has the cluster.
 pub const QUEUE: u64 = 5;
 /// Between tries to remove what did not go.

@@ -48,9 +48,16 @@ pub enum Step {
         test: usize,
         cause: String,
     },
+    /// Remove what a client that was killed left.
+    CreateSweeper {
+        test: usize,
+        client: u32,
+    },
+    /// `tell`: what stays behind all the same, to be told before.
     Delete {
         kind: ThingKind,
         things: Vec<Target>,
+        tell: Vec<String>,
     },
     /// Delete plans and results of runs with these numbers.
     Prune {

@@ -244,3 +244,25 @@ fn a_run_that_passed_is_kept_through_another_that_was_suspended_before_it_began(
     assert_eq!(world.recorded.phase, Some(Phase::Passed));
     assert_eq!(world.recorded.run.as_ref().map(|run| run.number), Some(1), "it is not measured again");
 }
+
+#[test]
+fn what_killed_clients_left_is_swept_up_once_and_before_the_user_goes() {
+    killed_everywhere(|world| {
+        world.killed = vec![0, 2];
+        world.settle();
+        assert_eq!(world.swept.len(), 4, "two clients of two tests");
+        assert!(world.swept.values().all(|count| *count <= 2), "{:?}", world.swept);
+    });
+}
+
+#[test]
+fn a_sweeper_that_hangs_holds_nothing_up_and_what_stays_is_told() {
+    let mut world = World::new();
+    world.killed = vec![1];
+    world.sweepers_hang = true;
+    world.settle();
+    world.assert_nothing_left();
+    assert_eq!(world.recorded.phase, Some(Phase::Passed));
+    assert_eq!(world.told.len(), 2);
+    assert!(world.told[0].contains("directory of client 1"), "{:?}", world.told);
+}

@@ -1,5 +1,5 @@
 //! Reads a `CephBenchmark` from a local file as strictly as an API server with strict field validation: what the schema of the CRD
-//! refuses is refused here. Whether names and amounts hold together is for [`validate`](super::validate) to say, as it is in a cluster.
+//! refuses is refused here. Whether names and amounts hold together is for [`validate`](super::validate()) to say, as it is in a cluster.
 
 mod nearest;
 mod schema;

@@ -120,3 +120,24 @@ fn refusals_of_direct_io_name_directory_and_file_system() {
     );
     assert_eq!(open_text(Errno::ACCESS, Path::new("/mnt/x"), &system), "Permission denied (EACCES)");
 }
+
+#[test]
+fn what_a_killed_client_left_is_removed_and_nothing_else() {
+    let parent = directory();
+    let path = parent.path().to_str().expect("text");
+    let open = Directory::open(path).expect("a directory");
+    open.remove_left("cephbench-r-t-0").expect("nothing to remove is fine");
+    let own = open.make_own("cephbench-r-t-0").expect("a subdirectory");
+    // As if the client had been killed between making the file and removing its name.
+    std::fs::write(own.path.join("data"), "x").expect("a file");
+    std::mem::forget(own);
+    open.remove_left("cephbench-r-t-0").expect("it goes");
+    assert_eq!(std::fs::read_dir(path).expect("readable").count(), 0);
+
+    std::fs::create_dir(parent.path().join("others")).expect("a directory");
+    std::fs::write(parent.path().join("others/precious"), "x").expect("a file");
+    assert!(open.remove_left("others").is_err());
+    assert!(parent.path().join("others/precious").exists());
+    symlink(parent.path().join("others"), parent.path().join("link")).expect("a link");
+    assert!(open.remove_left("link").is_err(), "a link is not followed");
+}

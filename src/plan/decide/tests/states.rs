@@ -37,6 +37,7 @@ fn test(clients: Vec<Client>) -> Test {
         clients,
         deadline_seconds: 300,
         end: None,
+        sweeps: Vec::new(),
     }
 }
 
@@ -267,7 +268,7 @@ fn a_conductor_that_never_says_where_it_listens_is_an_error() {
 
 #[test]
 fn the_report_is_collected_when_bench_and_report_have_ended_whatever_the_job_says() {
-    let ended = |seconds, reported| ClientState::Ended { at: ago(seconds), reported, cause: None };
+    let ended = |seconds, reported| ClientState::Ended { at: ago(seconds), reported, cause: None, killed: false };
     let with = |state| measuring(test(vec![client("n1", state)]), TestPhase::Running);
     assert_eq!(decide(&with(ended(1, true))), Step::Collect { test: 0, last_try: false });
     assert!(waits(&with(ended(5, false))));
@@ -277,7 +278,7 @@ fn the_report_is_collected_when_bench_and_report_have_ended_whatever_the_job_say
 
 #[test]
 fn a_client_that_is_lost_leaves_the_conductor_a_moment_to_say_why() {
-    let lost = |seconds| ClientState::Lost { at: ago(seconds), cause: "its pod was deleted".into() };
+    let lost = |seconds| ClientState::Lost { at: ago(seconds), cause: "its pod was deleted".into(), killed: true };
     let with = |state| measuring(test(vec![client("n1", running()), client("n2", state)]), TestPhase::Running);
     assert!(waits(&with(lost(5))));
     assert_eq!(failure(&with(lost(31))), "client 1 on n2: its pod was deleted");
@@ -295,7 +296,8 @@ fn a_job_that_somebody_deleted_is_not_made_again() {
 
 #[test]
 fn a_result_is_in_the_status_before_its_job_is_deleted() {
-    let mut ended = test(vec![client("n1", ClientState::Ended { at: ago(1), reported: true, cause: None })]);
+    let mut ended =
+        test(vec![client("n1", ClientState::Ended { at: ago(1), reported: true, cause: None, killed: false })]);
     ended.end = Some(TestEnd::Completed);
     let mut observed = measuring(ended, TestPhase::Running);
     let job = Thing {

@@ -45,6 +45,12 @@ pub struct World {
     pub gave_up: Vec<String>,
     /// Pools that are never let go.
     pub pool_is_stuck: bool,
+    /// Clients of every test that are taken to have been killed.
+    pub killed: Vec<u32>,
+    pub sweepers_hang: bool,
+    /// Sweepers started, by run, test and client.
+    pub swept: BTreeMap<(i64, usize, u32), usize>,
+    pub told: Vec<String>,
     /// Writes left before the operator is killed.
     pub fuse: Option<usize>,
     pub writes: usize,
@@ -78,6 +84,10 @@ impl World {
             phases: Vec::new(),
             gave_up: Vec::new(),
             pool_is_stuck: false,
+            killed: Vec::new(),
+            sweepers_hang: false,
+            swept: BTreeMap::new(),
+            told: Vec::new(),
             fuse: None,
             writes: 0,
         }
@@ -124,6 +134,7 @@ impl World {
             clients: (0..CLIENTS).map(|client| self.client(number, test, client)).collect(),
             deadline_seconds: 300,
             end: self.results.get(&(number, test)).copied(),
+            sweeps: self.sweeps(number, test),
         });
         Run {
             number,
@@ -151,6 +162,24 @@ impl World {
         self.things.iter().find(|thing| thing.name == name)
     }
 
+    fn sweeps(&self, number: i64, test: usize) -> Vec<Sweep> {
+        let killed = self.killed.iter().filter(|_| self.results.contains_key(&(number, test)));
+        killed
+            .map(|client| {
+                let job = self.thing(number, test, ThingKind::Sweeper, *client as usize);
+                let since = job.map(|job| self.made[&job.name]);
+                let sweeper = match since {
+                    None => Sweeper::Absent,
+                    Some(since) if self.sweepers_hang || patience::seconds_between(since, self.now) < 3 => {
+                        Sweeper::Working { since }
+                    }
+                    Some(_) => Sweeper::Done,
+                };
+                Sweep { client: *client, what: format!("directory of client {client}"), sweeper }
+            })
+            .collect()
+    }
+
     fn served(&self, run: i64, test: usize, kind: ThingKind) -> Served {
         let Some(thing) = self.thing(run, test, kind, 0) else { return Served::Absent };
         if let Some(since) = thing.removing {
@@ -172,7 +201,7 @@ impl World {
         let state = match (job, pod) {
             (None, _) => ClientState::Absent,
             (Some(job), _) if job.removing.is_some() => {
-                ClientState::Lost { at: self.now, cause: "its Job is being deleted".into() }
+                ClientState::Lost { at: self.now, cause: "its Job is being deleted".into(), killed: false }
             }
             (Some(job), None) => ClientState::Starting { since: self.made[&job.name], trouble: None },
             (Some(_), Some(Pod { started, ended: None })) => {
@@ -180,7 +209,7 @@ impl World {
                 ClientState::Running { since: *started, address: listens.then(|| "10.0.0.1:4000".into()) }
             }
             (Some(_), Some(Pod { started: _, ended: Some(at) })) => {
-                ClientState::Ended { at: *at, reported: true, cause: None }
+                ClientState::Ended { at: *at, reported: true, cause: None, killed: false }
             }
         };
         Client { node, job_made, state }
@@ -260,7 +289,18 @@ impl World {
             }
             Step::Collect { test, last_try: _ } => self.store(run, test, TestEnd::Completed),
             Step::RecordFailure { test, cause: _ } => self.store(run, test, TestEnd::Error),
-            Step::Delete { kind, things } => self.delete(kind, &things),
+            Step::CreateSweeper { test, client } => {
+                assert!(
+                    !self.things.iter().any(|t| t.kind == ThingKind::Job && t.test == Some(test)),
+                    "clients are gone first"
+                );
+                *self.swept.entry((run, test, client)).or_default() += 1;
+                self.make(ThingKind::Sweeper, run, Some(test), client as usize)
+            }
+            Step::Delete { kind, things, tell } => {
+                self.told.extend(tell);
+                self.delete(kind, &things)
+            }
             Step::Prune { runs } => {
                 for number in runs {
                     self.frozen.remove(&number);
