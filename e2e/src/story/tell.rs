@@ -7,11 +7,12 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use cephbench::api::{BenchmarkStatus, CephBenchmark};
 use futures::FutureExt;
+use k8s_openapi::api::core::v1::Pod;
 use kube::api::{DeleteParams, ListParams};
 use kube::{Api, ResourceExt};
 use serde_json::{Value, json};
 
-use super::{Cluster, Inventory, NAMESPACE, Refusal, eventually};
+use super::{Cluster, Inventory, NAMESPACE, Refusal, eventually, names_of};
 
 /// A namespace that the operator acts in and that has no CephCluster.
 pub const NAMESPACE_WITHOUT: &str = "cephbench-none";
@@ -117,6 +118,22 @@ impl Story {
         self.cluster.delete(benchmark, GONE).await
     }
 
+    /// Waits until the conductor of a test has printed the line of so many seconds; it prints one a second, ramp and window together.
+    pub async fn bench_prints(&self, namespace: &str, test: &str, second: u32) -> Result<()> {
+        let selector = format!("cephbench.io/test-name={test},cephbench.io/client=0");
+        eventually(Duration::from_secs(60), "the bench prints its lines", async || {
+            let pods = names_of::<Pod>(&self.cluster, namespace, &selector).await?;
+            let Some(pod) = pods.first() else { return Ok(Err("no pod".into())) };
+            let log = match self.cluster.kubectl(&["-n", namespace, "logs", pod, "-c", "bench"]).await {
+                Ok(log) => log,
+                Err(error) => return Ok(Err(error.to_string())),
+            };
+            let seconds = log.lines().filter_map(|line| line.split_whitespace().next()?.parse::<u32>().ok());
+            Ok(if seconds.max() >= Some(second) { Ok(()) } else { Err(log) })
+        })
+        .await
+    }
+
     pub async fn inventory(&self) -> Result<Inventory> {
         Inventory::take(&self.cluster, &NAMESPACES).await
     }
@@ -129,8 +146,12 @@ impl Story {
         }
         self.undo(&self.removals, &mut troubles).await;
         let nothing_left = eventually(GONE, "nothing of the story is left", async || {
-            let left = self.inventory().await?.added_since(before);
-            if left.is_empty() { Ok(Ok(())) } else { Ok(Err(format!("left: {}", left.join(", ")))) }
+            // A story may have stopped what is asked here; it comes back.
+            let left = match self.inventory().await {
+                Ok(now) => now.added_since(before).join(", "),
+                Err(error) => return Ok(Err(format!("{error:#}"))),
+            };
+            Ok(if left.is_empty() { Ok(()) } else { Err(format!("left: {left}")) })
         });
         if let Err(error) = nothing_left.await {
             troubles.push(format!("{error:#}"));

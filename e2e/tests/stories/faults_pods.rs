@@ -68,6 +68,7 @@ async fn a_bench_is_told_to_end() -> Result<()> {
             [("other", 1, ["client 1", "stopped at"]), ("conductor", 0, ["SIGTERM", "stopped at"])]
         {
             let benchmark = running(story, suffix, TEN_SECONDS).await?;
+            story.bench_prints(NAMESPACE, "disk", 2).await?;
             let pod = client(story, index).await?;
             let node = pod.spec.as_ref().and_then(|spec| spec.node_name.clone()).context("a node")?;
             let uid = pod.uid().context("a UID")?;
@@ -111,7 +112,9 @@ async fn a_report_is_cut() -> Result<()> {
 async fn logs_rotate() -> Result<()> {
     tell("log-rotated", async |story| {
         story.repair_by(&["e2e/cluster/kubelet-restart.sh", "node1"]);
-        story.cluster.command(&["env", "NODE_LOG_MAX_SIZE=1Ki", "e2e/cluster/kubelet-restart.sh", "node1"]).await?;
+        let mut restart = story.cluster.script("e2e/cluster/kubelet-restart.sh");
+        let restarted = restart.arg("node1").env("NODE_LOG_MAX_SIZE", "1Ki").output().await?;
+        ensure!(restarted.status.success(), "{}", String::from_utf8_lossy(&restarted.stderr));
         let spec = TEN_SECONDS.replace("duration: 10s", "duration: 25s").replace("node1, node2", "node1");
         let (_, status) = story.run("", &spec, 120).await?;
         require_conditions(&status, Phase::Passed)?;

@@ -4,11 +4,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use cephbench::api::{Phase, ValidityVerdict, Verdict};
-use e2e::story::{
-    LoopFileSystem, NAMESPACE, Node, Story, eventually, gate, names_of, points, require_conditions, tell,
-};
+use e2e::story::{LoopFileSystem, NAMESPACE, Node, gate, names_of, points, require_conditions, tell};
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::Pod;
 use serde_json::json;
 
 const DISK: &str = "clients: {nodes: {names: [node1]}}, defaults: {rampUp: 0s, duration: 1s, rounds: 1},
@@ -59,9 +56,9 @@ async fn a_hang_is_inconclusive() -> Result<()> {
             disk.directory
         );
         let benchmark = story.apply("", &spec).await?;
-        second_is_printed(story, 1).await?;
+        story.bench_prints(NAMESPACE, "disk", 1).await?;
         node.run(&["fsfreeze", "--freeze", &disk.directory]).await?;
-        second_is_printed(story, 6).await?;
+        story.bench_prints(NAMESPACE, "disk", 6).await?;
         node.run(&["fsfreeze", "--unfreeze", &disk.directory]).await?;
 
         let (_, status) = story.cluster.ended(&benchmark, Duration::from_secs(60)).await?;
@@ -71,21 +68,6 @@ async fn a_hang_is_inconclusive() -> Result<()> {
         let point = points(&status, "disk", Some(cephbench::api::Op::Write))?[0];
         ensure!(point.validity.verdict == ValidityVerdict::Invalid && point.latency.is_none(), "{point:?}");
         Ok(())
-    })
-    .await
-}
-
-/// The bench prints a line a second, ramp and window together.
-async fn second_is_printed(story: &Story, second: u32) -> Result<()> {
-    eventually(Duration::from_secs(60), "the bench prints its lines", async || {
-        let pods = names_of::<Pod>(&story.cluster, NAMESPACE, "cephbench.io/test-name=disk").await?;
-        let Some(pod) = pods.first() else { return Ok(Err("no pod".into())) };
-        let log = match story.cluster.kubectl(&["-n", NAMESPACE, "logs", pod, "-c", "bench"]).await {
-            Ok(log) => log,
-            Err(error) => return Ok(Err(error.to_string())),
-        };
-        let seconds = log.lines().filter_map(|line| line.split_whitespace().next()?.parse::<u32>().ok());
-        Ok(if seconds.max() >= Some(second) { Ok(()) } else { Err(log) })
     })
     .await
 }

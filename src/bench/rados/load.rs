@@ -10,7 +10,7 @@ use crate::bench::engine::{Engine, EngineError};
 use crate::bench::engines::rados::{RadosEngine, Work};
 use crate::bench::load::{Load, PreparedRound};
 use crate::bench::{pattern, stop};
-use crate::contract::{Point, Task};
+use crate::contract::{Point, Target, Task};
 use crate::plan::{RADOS_PREFILL_BYTES, RADOS_PREFILL_OBJECTS};
 use crate::sys::librados::IoContext;
 use crate::units::bytes_text;
@@ -26,6 +26,8 @@ pub(super) struct RadosLoad {
     connection: Connection,
     context: Arc<IoContext>,
     names: Names,
+    /// A pool made for the run goes with all that is in it.
+    pool_goes: bool,
     points: Vec<Point>,
     /// By object size.
     sets: BTreeMap<u64, ObjectSet>,
@@ -50,6 +52,7 @@ impl RadosLoad {
             connection,
             context,
             names: Names::new(&task.run, &task.test, task.client),
+            pool_goes: matches!(&task.target, Target::Rados(target) if target.namespace.is_empty()),
             points: task.points.clone(),
             sets: BTreeMap::new(),
             writing: None,
@@ -213,6 +216,10 @@ impl Load for RadosLoad {
     }
 
     fn clean_up(&mut self, say: &mut dyn FnMut(&str)) -> Result<(), EngineError> {
+        if self.pool_goes {
+            say("the objects go with the pool, which was made for the run");
+            return Ok(());
+        }
         self.settle();
         // A stop that ended the rounds must not end this.
         self.cancel = &NEVER;
