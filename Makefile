@@ -14,11 +14,11 @@ demo: ## Install what is needed, bring up the local cluster, run a benchmark in 
 	@e2e/demo.sh
 
 .PHONY: test
-test: ## All tests: unit, black-box, a real Ceph, and the stories in the local cluster
+test: ## Unit and black-box tests, and the stories of figures in the local cluster
 	@e2e/test.sh
 
 .PHONY: soak
-soak: ## All tests, with every story: those too that take long or break the cluster on purpose
+soak: ## All tests, with every story and the bench alone against a real Ceph
 	@STORIES= e2e/test.sh
 
 .PHONY: check
