@@ -25,8 +25,8 @@ pub struct Clients {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16))]
     pub tolerations: Vec<Toleration>,
-    /// Requests and limits of the bench container. Default: requests of 500m and 256Mi, no limit on CPU, memory limited to what the
-    /// buffers need plus 256Mi.
+    /// Requests and limits of the bench container; what is not given is filled in. Default: 500m of CPU, limited to one per job and four
+    /// more; memory for the buffers and 256Mi (512Mi for rados), as request and limit; 64Mi of ephemeral storage, limited to 512Mi.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "super::schema::resources")]
     pub resources: Option<ResourceRequirements>,
