@@ -3,12 +3,9 @@
 
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 
-use crate::contract::{DirectionReport, ErrorCount, Sample};
+use crate::contract::{DirectionReport, ErrorCount, Sample, histogram};
 
 use super::engine::Direction;
 use super::errno;
@@ -227,26 +224,13 @@ impl Lane {
         DirectionReport {
             ops,
             bytes,
-            histogram: Some(encode(&histogram)),
+            histogram: Some(histogram::encode(&histogram)),
             min_nanos,
             max_nanos,
             sum_nanos,
             above_range,
         }
     }
-}
-
-/// A histogram as the report carries it: V2 with deflate, base64.
-pub fn encode(histogram: &Histogram<u64>) -> String {
-    let mut bytes = Vec::new();
-    V2DeflateSerializer::new().serialize(histogram, &mut bytes).expect("writing to memory");
-    STANDARD.encode(bytes)
-}
-
-/// The histogram that a report carries; the text says what is wrong with it.
-pub fn decode(text: &str) -> Result<Histogram<u64>, String> {
-    let bytes = STANDARD.decode(text).map_err(|error| format!("histogram is not base64: {error}"))?;
-    Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(|error| format!("histogram can't be read: {error}"))
 }
 
 #[cfg(test)]
@@ -261,7 +245,7 @@ mod tests {
 
     fn read_of(recorder: Recorder) -> (DirectionReport, Histogram<u64>) {
         let read = recorder.finish(10 * SECOND).read.expect("reads were recorded");
-        let histogram = decode(read.histogram.as_deref().expect("operations")).expect("what was encoded");
+        let histogram = histogram::decode(read.histogram.as_deref().expect("operations")).expect("what was encoded");
         (read, histogram)
     }
 

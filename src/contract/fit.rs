@@ -1,12 +1,8 @@
 //! Makes a report smaller where it would not fit its log: fewer digits in the histograms, fewer samples in the series. Pure.
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-use hdrhistogram::{
-    Histogram,
-    serialization::{Deserializer, Serializer, V2DeflateSerializer},
-};
+use hdrhistogram::Histogram;
 
-use super::{PointReport, Report, Sample};
+use super::{PointReport, Report, Sample, histogram};
 
 /// Digits of a histogram in a report that was too large with 3: latencies within 1 %.
 const COARSE_DIGITS: u8 = 2;
@@ -33,13 +29,10 @@ pub(crate) fn coarsen_histograms(report: &mut Report) {
 
 /// `None` where the text is no histogram: it then stays as it is, and the reader of the report will say so.
 fn coarser(encoded: &str) -> Option<String> {
-    let bytes = STANDARD.decode(encoded).ok()?;
-    let fine: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).ok()?;
+    let fine = histogram::decode(encoded).ok()?;
     let mut coarse = Histogram::<u64>::new_with_bounds(fine.low(), fine.high(), COARSE_DIGITS).ok()?;
     coarse.add(&fine).ok()?;
-    let mut out = Vec::new();
-    V2DeflateSerializer::new().serialize(&coarse, &mut out).ok()?;
-    Some(STANDARD.encode(out))
+    Some(histogram::encode(&coarse))
 }
 
 /// Adds neighbouring samples until each series has at most 60.

@@ -6,6 +6,7 @@
 mod agent;
 mod cluster;
 pub(crate) mod fit;
+pub mod histogram;
 mod log;
 
 pub use agent::{

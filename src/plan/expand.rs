@@ -1,6 +1,6 @@
 //! From a planned test to the points that its clients measure, once it is known which nodes they run on.
 
-use super::{MAX_POINTS, PlannedKind, PlannedTest, Problem};
+use super::{PlannedKind, PlannedTest};
 use crate::contract::{Link, Point};
 
 /// The points of a test in the order of measuring. `nodes` names the node of each client, by client index.
@@ -25,24 +25,6 @@ pub fn points_for(test: &PlannedTest, nodes: &[String]) -> Vec<Point> {
             points
         }
     }
-}
-
-/// Whether the points of a test stay within bounds on these nodes: pairs grow with the square of them.
-pub fn check_pairs(test: &PlannedTest, nodes: &[String]) -> Result<(), Problem> {
-    let points = points_for(test, nodes).len();
-    if points <= MAX_POINTS {
-        return Ok(());
-    }
-    let ends = ends(nodes).len();
-    Err(Problem {
-        field: "spec.clients.nodes".into(),
-        value: format!("{ends} nodes"),
-        message: format!(
-            "make {points} points of test {}, every ordered pair for each of {}; at most {MAX_POINTS}: name fewer nodes",
-            test.name,
-            test.points.len()
-        ),
-    })
 }
 
 /// The clients that take part in a network test: one per node, or all when there is one node only.
@@ -84,20 +66,6 @@ mod tests {
     fn clients_of_one_node_are_paired_with_each_other() {
         assert_eq!(pairs("network: {}", &["a", "a"]), [Some((0, 1, 1)), Some((1, 0, 1))]);
         assert_eq!(pairs("network: {}", &["a"]), []);
-    }
-
-    #[test]
-    fn more_pairs_than_points_are_possible_are_refused() {
-        let yaml = "{tests: [{name: t, network: {}}]}";
-        let value: serde_json::Value = serde_yaml_ng::from_str(yaml).expect("YAML");
-        let validated = validate(&serde_json::from_value(value).expect("a spec")).expect("a valid spec");
-        let nodes: Vec<String> = (0..24).map(|index| format!("node-{index}")).collect();
-        let test = &validated.plan.tests[0];
-        assert_eq!(check_pairs(test, &nodes[..23]), Ok(()));
-        assert_eq!(
-            check_pairs(test, &nodes).expect_err("refused").to_string(),
-            "spec.clients.nodes: 24 nodes: make 552 points of test t, every ordered pair for each of 1; at most 512: name fewer nodes"
-        );
     }
 
     #[test]

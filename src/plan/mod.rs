@@ -13,7 +13,7 @@ mod types;
 mod validate;
 
 pub use estimate::{Estimate, RADOS_PREFILL_BYTES, RADOS_PREFILL_OBJECTS, estimate};
-pub use expand::{check_pairs, points_for};
+pub use expand::points_for;
 pub use parse::parse;
 pub use problem::Problem;
 pub use types::{ClientPods, Limit, Plan, PlannedGate, PlannedKind, PlannedPool, PlannedTest};

@@ -2,8 +2,8 @@
 
 use hdrhistogram::Histogram;
 
-use super::histogram;
 use crate::api::Op;
+use crate::contract::histogram;
 use crate::contract::{
     ClientReport, ClientRound, DirectionReport, Link, Outcome, Point, PointReport, Report, RoundReport, Sample, VERSION,
 };

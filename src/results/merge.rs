@@ -105,7 +105,7 @@ mod tests {
 
     use super::*;
     use crate::contract::Sample;
-    use crate::results::histogram;
+    use crate::contract::histogram;
 
     /// What a client records: a latency for each operation, one block each, `per_second` operations in every second.
     fn recorded(client: u32, latencies: &[u64], per_second: usize) -> RoundReport {

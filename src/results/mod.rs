@@ -14,7 +14,6 @@ mod figures;
 #[cfg(test)]
 mod fixtures;
 mod gates;
-mod histogram;
 mod label;
 mod merge;
 mod outcome;
@@ -27,7 +26,6 @@ mod whole;
 
 pub use digest::{digest, unmeasured};
 pub use gates::judge;
-pub use histogram::{HistogramError, decode as decode_histogram, encode as encode_histogram};
 pub use label::{counted, op_text, point_text};
 pub use merge::{MergeError, merge_clients};
 pub use outcome::{Standing, cause_of, conditions, exit_code, phase_of};

@@ -2,8 +2,8 @@
 
 use hdrhistogram::Histogram;
 
-use super::histogram::{self, HistogramError};
 use crate::contract::DirectionReport;
+use crate::contract::histogram::{self, HistogramError};
 
 /// Why two directions can't be added.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::*;
 use crate::bench::engine::{Capabilities, Completion, Operation};
 use crate::bench::engines::null::NullEngine;
-use crate::bench::recorder::decode;
 use crate::contract::DirectionReport;
+use crate::contract::histogram;
 
 const BLOCK: u64 = 4096;
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -111,7 +111,7 @@ impl Engine for Scripted {
 fn check(direction: &DirectionReport) {
     assert!(direction.ops > 0);
     assert_eq!(direction.bytes, direction.ops * BLOCK);
-    let histogram = decode(direction.histogram.as_deref().expect("operations")).expect("what was encoded");
+    let histogram = histogram::decode(direction.histogram.as_deref().expect("operations")).expect("what was encoded");
     assert_eq!(histogram.len(), direction.ops);
     let mean = direction.sum_nanos / direction.ops;
     assert!(direction.min_nanos <= mean && mean <= direction.max_nanos);

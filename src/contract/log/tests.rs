@@ -2,10 +2,7 @@
 
 use std::sync::LazyLock;
 
-use hdrhistogram::{
-    Histogram,
-    serialization::{Deserializer, Serializer, V2DeflateSerializer},
-};
+use hdrhistogram::Histogram;
 use proptest::prelude::*;
 
 use super::*;
@@ -42,9 +39,7 @@ fn histogram(seed: u64, values: u64) -> String {
     for _ in 0..values {
         histogram.record(1 + random() % 50_000_000).expect("below an hour");
     }
-    let mut bytes = Vec::new();
-    V2DeflateSerializer::new().serialize(&histogram, &mut bytes).expect("writing to memory");
-    STANDARD.encode(bytes)
+    crate::contract::histogram::encode(&histogram)
 }
 
 fn report(points: usize, seconds: u32, values: u64) -> Report {
@@ -194,8 +189,7 @@ fn a_report_that_is_too_large_loses_digits_and_says_so() {
     let point = &smaller.points[0];
     assert!(point.notes.iter().any(|note| note.contains("2 digits")), "{:?}", point.notes);
     let encoded = point.rounds[0].read.as_ref().and_then(|read| read.histogram.clone()).expect("it had one");
-    let bytes = STANDARD.decode(encoded).expect("base64");
-    let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).expect("a histogram");
+    let histogram = crate::contract::histogram::decode(&encoded).expect("a histogram");
     assert_eq!((histogram.sigfig(), histogram.len()), (2, 20_000));
     assert_eq!(point.rounds[0].series.len(), 240, "the digits were enough");
 

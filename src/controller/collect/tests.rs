@@ -6,12 +6,12 @@ use serde_json::json;
 
 use super::*;
 use crate::api::Op;
+use crate::contract::histogram;
 use crate::contract::{
     ClientReport, ClientRound, DirectionReport, EndedBy, Packed, Point, PointReport, Report, RoundReport, Sample,
     VERSION, pack, report_lines,
 };
 use crate::plan::{ClientPods, PlannedKind};
-use crate::results::encode_histogram;
 
 const SECONDS: u64 = 60;
 
@@ -68,7 +68,7 @@ fn round() -> RoundReport {
         read: Some(DirectionReport {
             ops,
             bytes: ops * 4096,
-            histogram: Some(encode_histogram(&histogram)),
+            histogram: Some(histogram::encode(&histogram)),
             min_nanos: 1_000_000,
             max_nanos: 1_000_000,
             sum_nanos: ops * 1_000_000,
