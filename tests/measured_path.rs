@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use cephbench::api::Op;
+use cephbench::bench::disk;
 use cephbench::bench::engine::{Capabilities, Completion, Engine, EngineError, Operation};
 use cephbench::bench::load::Load;
 use cephbench::bench::runner::{self, Progress};
-use cephbench::contract::{NullTarget, Point};
+use cephbench::contract::{FileTarget, NullTarget, Point, Target, Task, VERSION};
 
 struct Counting;
 
@@ -127,4 +128,27 @@ fn runner_and_recorder() {
     for op in [Op::Read, Op::RandWrite] {
         assert_nothing_allocates(load.as_mut(), op);
     }
+}
+
+/// With the engine that this machine allows, which is io_uring wherever it can be.
+#[test]
+fn files() {
+    let directory = tempfile::tempdir_in("/var/tmp").expect("a directory on a disk");
+    let target = FileTarget { directory: directory.path().to_str().expect("text").into(), size: 16 << 20 };
+    let task = Task {
+        version: VERSION,
+        run: "run".into(),
+        test: "disk".into(),
+        client: 0,
+        nodes: vec!["here".into()],
+        target: Target::File(target.clone()),
+        points: Vec::new(),
+        prepare_timeout_seconds: 60,
+        op_timeout_seconds: 30,
+    };
+    let mut load = disk::open_file(&task, &target).expect("a disk");
+    for op in [Op::RandRead, Op::Write] {
+        assert_nothing_allocates(load.as_mut(), op);
+    }
+    load.clean_up(&mut |_| ()).expect("it is empty");
 }
