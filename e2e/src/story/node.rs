@@ -36,7 +36,7 @@ impl<'a> Node<'a> {
 
     /// Kibibytes that the processes of a pod whose command lines match hold in memory.
     pub async fn resident_in_pod(&self, uid: &str, pattern: &str) -> Result<u64> {
-        let each = "sed -n 's/^VmRSS: *\\([0-9]*\\) kB/\\1/p' $process/status";
+        let each = "awk '/^VmRSS:/ { print $2 }' $process/status";
         let text = self.run(&["sh", "-c", &in_pod(uid, pattern, each)]).await?;
         let sizes: Vec<u64> = text.lines().map(|line| line.trim().parse()).collect::<Result<_, _>>()?;
         ensure!(!sizes.is_empty(), "no process {pattern} in pod {uid}");
