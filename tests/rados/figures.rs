@@ -85,19 +85,19 @@ fn fetch_some(pool: &crate::ceph::Pool, names: &[&String]) -> (usize, u64) {
 pub fn each_write_round_starts_anew_and_sizes_stay_while_they_are_read(ceph: &Ceph) {
     let pool = ceph.pool();
     let key = ceph.user("bench-rounds", &["mon", "allow r", "osd", &format!("allow rw pool={}", pool.name)]);
-    let target = target(ceph, "bench-rounds", &key, &pool.name, "");
+    let target = target(ceph, "bench-rounds", &key, &pool.name, "mine");
     let small = Point { bytes: Some(MIB), ..point(Op::Write, 64 * KIB, 64 * KIB) };
     let large = Point { bytes: Some(4 * MIB), ..point(Op::Write, MIB, MIB) };
     let read_small = Point { bytes: Some(MIB), ..point(Op::Read, 64 * KIB, 64 * KIB) };
     let again = Point { bytes: Some(2 * MIB), ..point(Op::Write, MIB, MIB) };
     let points = [small.clone(), large.clone(), read_small.clone(), again.clone()];
     let mut load = open(&task(&target, &points), &target).expect("opens");
-    let count = |size: u64| pool.objects("").iter().filter(|name| name.contains(&format!(".{size}."))).count();
+    let count = |size: u64| pool.objects("mine").iter().filter(|name| name.contains(&format!(".{size}."))).count();
 
     round(&mut *load, &small);
-    let first: BTreeSet<String> = pool.objects("").into_iter().collect();
+    let first: BTreeSet<String> = pool.objects("mine").into_iter().collect();
     round(&mut *load, &small);
-    let second: BTreeSet<String> = pool.objects("").into_iter().collect();
+    let second: BTreeSet<String> = pool.objects("mine").into_iter().collect();
     assert_eq!((first.len(), second.len()), (16, 16));
     assert!(first.is_disjoint(&second), "objects of the first round were there in the second");
     round(&mut *load, &large);
@@ -108,27 +108,27 @@ pub fn each_write_round_starts_anew_and_sizes_stay_while_they_are_read(ceph: &Ce
     round(&mut *load, &again);
     assert_eq!((count(64 * KIB), count(MIB)), (0, 2), "nobody reads the small ones any more");
     load.clean_up(&mut |_| {}).expect("cleans up");
-    assert_eq!(pool.objects(""), Vec::<String>::new());
+    assert_eq!(pool.objects("mine"), Vec::<String>::new());
 }
 
 /// Case A10: reads find objects to read, and what is read again is counted.
 pub fn reads_without_a_write_are_filled_for_and_wraps_are_told(ceph: &Ceph) {
     let pool = ceph.pool();
     let key = ceph.user("bench-reads", &["mon", "allow r", "osd", &format!("allow rw pool={}", pool.name)]);
-    let target = target(ceph, "bench-reads", &key, &pool.name, "");
+    let target = target(ceph, "bench-reads", &key, &pool.name, "mine");
     let read = Point { bytes: Some(8 * MIB), ..point(Op::Read, 256 * KIB, MIB) };
     let longer = Point { bytes: Some(20 * MIB), ..read.clone() };
     let mut load = open(&task(&target, &[read.clone(), longer.clone()]), &target).expect("opens");
     let mut said = Vec::new();
     let prepared = load.prepare(&read, 0, &mut |line| said.push(line.to_owned())).expect("prepares");
     drop(prepared);
-    assert_eq!(pool.objects("").len(), 8);
+    assert_eq!(pool.objects("mine").len(), 8);
     let (report, _) = round(&mut *load, &read);
     assert_eq!((report.read.as_ref().map(|read| read.bytes), report.clients[0].wraps), (Some(8 * MIB), 0));
     let (report, _) = round(&mut *load, &longer);
     assert_eq!((report.read.as_ref().map(|read| read.bytes), report.clients[0].wraps), (Some(20 * MIB), 2));
     load.clean_up(&mut |_| {}).expect("cleans up");
-    assert_eq!(pool.objects(""), Vec::<String>::new());
+    assert_eq!(pool.objects("mine"), Vec::<String>::new());
 }
 
 pub fn facts_are_what_ceph_says(ceph: &Ceph) {
