@@ -2,7 +2,7 @@
 //! does in its window is [`super::job`]'s; what clients measured together is merged elsewhere.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -60,7 +60,8 @@ pub fn run(
 
 /// A thread for each job, which waits at the gate. If one can't be had, all are sent away.
 fn start(jobs: Vec<Job>, gate: &Arc<Gate>) -> Result<Receiver<Word>, EngineError> {
-    let (sender, words) = mpsc::channel();
+    // Room for both words of each job: saying them neither waits nor allocates.
+    let (sender, words) = mpsc::sync_channel(2 * jobs.len());
     for (index, job) in jobs.into_iter().enumerate() {
         let (gate_of_job, sender) = (gate.clone(), sender.clone());
         let spawned =
@@ -73,7 +74,7 @@ fn start(jobs: Vec<Job>, gate: &Arc<Gate>) -> Result<Receiver<Word>, EngineError
     Ok(words)
 }
 
-fn run_job(mut job: Job, gate: &Gate, words: &Sender<Word>) {
+fn run_job(mut job: Job, gate: &Gate, words: &SyncSender<Word>) {
     let Some(shared) = gate.wait() else { return };
     let stopped = job.work(&shared);
     if stopped.is_err() {
