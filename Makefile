@@ -14,12 +14,13 @@ demo: ## Install what is needed, bring up the local cluster, run a benchmark in 
 	@e2e/demo.sh
 
 .PHONY: test
-test: ## Unit and black-box tests, and the stories of figures in the local cluster
+test: ## All tests: unit and black-box, the bench against a real Ceph, the stories in the local cluster
 	@e2e/test.sh
 
 .PHONY: soak
-soak: ## All tests, with every story and the bench alone against a real Ceph
-	@STORIES= e2e/test.sh
+soak: ## All tests with the stories told five times, and the speed against the peers
+	@ROUNDS=5 e2e/test.sh
+	@e2e/bench.sh
 
 .PHONY: check
 check: ## What to run before a commit: format, lints, docs, unit tests, generated files, scripts, chart, licences
