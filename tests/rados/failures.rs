@@ -119,7 +119,7 @@ pub fn a_key_of_a_newer_type_is_explained_and_never_shown(ceph: &Ceph) {
 pub fn a_quota_is_an_error_and_not_a_wait(ceph: &Ceph) {
     let pool = ceph.pool();
     let key = ceph.user("bench-quota", &["mon", "allow r", "osd", &format!("allow rw pool={}", pool.name)]);
-    let target = target(ceph, "bench-quota", &key, &pool.name, "");
+    let target = target(ceph, "bench-quota", &key, &pool.name, "mine");
     ceph.ceph(&format!("osd pool set-quota {} max_bytes {}", pool.name, 4 * MIB));
     let write = Point { duration_micros: 60_000_000, ..point(Op::Write, 256 * KIB, 256 * KIB) };
     let mut load = open(&task(&target, from_ref(&write)), &target).expect("opens");
@@ -135,26 +135,26 @@ pub fn a_quota_is_an_error_and_not_a_wait(ceph: &Ceph) {
     assert!(error.ends_with(&format!("pool {} is at its quota", pool.name)), "{error}");
     assert!(took < Duration::from_secs(5));
     load.clean_up(&mut |_| {}).expect("removals pass the quota");
-    assert_eq!(pool.objects(""), Vec::<String>::new());
+    assert_eq!(pool.objects("mine"), Vec::<String>::new());
 }
 
 /// An OSD that hangs: operations end as errors, the round ends, and afterwards all is removed.
 pub fn a_frozen_osd_gives_errors_and_no_hang(ceph: &Ceph) {
     let pool = ceph.pool();
     let key = ceph.user("bench-frozen", &["mon", "allow r", "osd", &format!("allow rw pool={}", pool.name)]);
-    let target = target(ceph, "bench-frozen", &key, &pool.name, "");
+    let target = target(ceph, "bench-frozen", &key, &pool.name, "mine");
     let write = Point { duration_micros: 10_000_000, ..point(Op::Write, 64 * KIB, 64 * KIB) };
     let mut load = open(&task(&target, from_ref(&write)), &target).expect("opens");
     let thaw = Thaw(ceph.clone(), 0);
-    let freezer = ceph.clone();
-    let frozen = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_secs(2));
-        freezer.signal_osd(0, "-STOP");
-    });
     let begun = Instant::now();
-    let (report, _) = round(&mut *load, &write);
+    let report = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            ceph.wait_for("the first objects", 10, |_| !pool.objects("mine").is_empty());
+            ceph.signal_osd(0, "-STOP");
+        });
+        round(&mut *load, &write).0
+    });
     let took = begun.elapsed();
-    frozen.join().expect("frozen");
     // The window, the operations in flight at its end, and what is left behind after that.
     assert!(took < Duration::from_secs(10 + 2 * OP_TIMEOUT_SECONDS + 5), "{took:?}");
     let errors: u64 = report.errors.iter().map(|error| error.count).sum();
@@ -169,7 +169,7 @@ pub fn a_frozen_osd_gives_errors_and_no_hang(ceph: &Ceph) {
     drop(thaw);
     ceph.wait_for("the OSD to be up", 60, |ceph| ceph.ceph_json("osd stat")["num_up_osds"] == 3);
     load.clean_up(&mut |_| {}).expect("cleans up");
-    assert_eq!(pool.objects(""), Vec::<String>::new());
+    assert_eq!(pool.objects("mine"), Vec::<String>::new());
 }
 
 /// Thaws an OSD whatever becomes of the test.
@@ -185,7 +185,7 @@ impl Drop for Thaw {
 pub fn a_clean_up_that_cannot_says_so(ceph: &Ceph) {
     let pool = ceph.pool();
     let key = ceph.user("bench-stuck", &["mon", "allow r", "osd", &format!("allow rw pool={}", pool.name)]);
-    let target = target(ceph, "bench-stuck", &key, &pool.name, "");
+    let target = target(ceph, "bench-stuck", &key, &pool.name, "mine");
     let write = Point { bytes: Some(8 * MIB), ..point(Op::Write, 64 * KIB, 64 * KIB) };
     let task = task(&target, from_ref(&write));
     let mut load = open(&task, &target).expect("opens");
@@ -201,17 +201,17 @@ pub fn a_clean_up_that_cannot_says_so(ceph: &Ceph) {
     assert!(took < Duration::from_secs(60), "{took:?}");
     drop(load);
     ceph.wait_for("the OSDs to be up", 60, |ceph| ceph.ceph_json("osd stat")["num_up_osds"] == 3);
-    let left = pool.objects("").len();
+    let left = pool.objects("mine").len();
     let other = "cephbench.another-run.pool.0.65536.0";
-    pool.rados("", &["put", other, "/etc/hostname"]);
+    pool.rados("mine", &["put", other, "/etc/hostname"]);
     rados::remove_run(&target, &task.run, OP_TIMEOUT_SECONDS, &mut |_| {}).expect("all answer again");
-    assert_eq!(pool.objects(""), [other], "of {left}");
+    assert_eq!(pool.objects("mine"), [other], "of {left}");
 }
 
 pub fn a_fill_can_be_stopped(ceph: &Ceph) {
     let pool = ceph.pool();
     let key = ceph.user("bench-stopped", &["mon", "allow r", "osd", &format!("allow rw pool={}", pool.name)]);
-    let target = target(ceph, "bench-stopped", &key, &pool.name, "");
+    let target = target(ceph, "bench-stopped", &key, &pool.name, "mine");
     let read = point(Op::Read, MIB, MIB);
     let mut load = open(&task(&target, from_ref(&read)), &target).expect("opens");
     stop::asked().store(true, Ordering::Relaxed);
@@ -221,5 +221,5 @@ pub fn a_fill_can_be_stopped(ceph: &Ceph) {
     stop::asked().store(false, Ordering::Relaxed);
     let error = prepared.err().expect("stopped").to_string();
     assert!(error.ends_with("stopped") && begun.elapsed() < Duration::from_secs(5), "{error}");
-    assert_eq!(pool.objects(""), Vec::<String>::new());
+    assert_eq!(pool.objects("mine"), Vec::<String>::new());
 }
