@@ -13,7 +13,8 @@ start_etcd() {
     --initial-cluster "cluster=http://127.0.0.1:$ETCD_PEER_PORT" --logger zap --log-level warn
 }
 
-# It listens on the bridge's address only: nobody outside this machine reaches it.
+# It listens on the bridge's address only: nobody outside this machine reaches it. Mutating policies stand for the webhooks of others,
+# and are not on by themselves in this version.
 start_apiserver() {
   start_process kube-apiserver "$STATE/bin/kube-apiserver" \
     --etcd-servers "http://127.0.0.1:$ETCD_PORT" \
@@ -29,6 +30,7 @@ start_apiserver() {
     --service-account-issuer https://kubernetes.default.svc.cluster.local \
     --service-account-key-file "$PKI/service-account.pub" \
     --service-account-signing-key-file "$PKI/service-account.key" \
+    --feature-gates MutatingAdmissionPolicy=true --runtime-config admissionregistration.k8s.io/v1beta1=true \
     --profiling=false
 }
 

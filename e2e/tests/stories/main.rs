@@ -5,6 +5,7 @@
 
 mod faults_ceph;
 mod faults_operator;
+mod faults_others;
 mod faults_pods;
 mod figures_disk;
 mod figures_network;

@@ -83,7 +83,7 @@ async fn pods_that_are_never_made() -> Result<()> {
 
 /// Pod-network tests are admitted and run under the restricted profile, with a quota on requests and limits of every container.
 #[tokio::test]
-async fn restricted_is_enough_for_the_pod_network() -> Result<()> {
+pub async fn restricted_is_enough_for_the_pod_network() -> Result<()> {
     tell("restricted", async |story| {
         make_up_cluster(story, "first").await?;
         restrict(story).await?;
@@ -101,7 +101,7 @@ async fn restricted_is_enough_for_the_pod_network() -> Result<()> {
     .await
 }
 
-async fn restrict(story: &Story) -> Result<()> {
+pub async fn restrict(story: &Story) -> Result<()> {
     let label = "pod-security.kubernetes.io/enforce";
     story.repair_by(&["kubectl", "label", "namespace", NAMESPACE_WITH_TWO, &format!("{label}-")]);
     story
@@ -112,7 +112,7 @@ async fn restrict(story: &Story) -> Result<()> {
 }
 
 /// A CephCluster that no operator serves, with the image of the real one and the status of a healthy cluster.
-async fn make_up_cluster(story: &Story, name: &str) -> Result<()> {
+pub async fn make_up_cluster(story: &Story, name: &str) -> Result<()> {
     let kind = e2e::standin::rook_kind("CephCluster");
     let real: Api<DynamicObject> = Api::namespaced_with(story.cluster.client.clone(), NAMESPACE, &kind);
     let mut data = real.get("rook-ceph").await?.data;
