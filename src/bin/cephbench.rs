@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use cephbench::api::CephBenchmark;
 use cephbench::bench::{agent, local};
-use cephbench::contract::{EXIT_FAILED, POD_IP_ENV, POD_UID_ENV, TERMINATION_FILE_ENV};
+use cephbench::contract::{EXIT_FAILED, NETWORK_STATUS_ENV, POD_IP_ENV, POD_UID_ENV, TERMINATION_FILE_ENV};
 use cephbench::plan::{Problem, parse, validate};
 use cephbench::report;
 use cephbench::results::exit_code;
@@ -220,10 +220,18 @@ fn agent_run(arguments: AgentRun) -> anyhow::Result<ExitCode> {
     let stop = stop_on_signals().context("catch signals")?;
     let AgentRun { task, token, dir, conductor, advertise, uid, termination_log } = arguments;
     let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let advertise = match (advertise, variable(POD_IP_ENV)) {
-        (Some(address), _) => Some(address),
-        (None, Some(text)) => Some(text.parse().with_context(|| format!("{POD_IP_ENV}: {text:?} is no IP address"))?),
-        (None, None) => None,
+    // Set though empty, it says that a network was asked for: the figure of another would be taken for its.
+    let attached = std::env::var(NETWORK_STATUS_ENV).ok();
+    let advertise = match (advertise, attached, variable(POD_IP_ENV)) {
+        (Some(address), _, _) => Some(address),
+        (None, Some(status), _) => {
+            let address = agent::attached_address(&status);
+            Some(address.map_err(|cause| anyhow::anyhow!("{NETWORK_STATUS_ENV}: {cause}"))?)
+        }
+        (None, None, Some(text)) => {
+            Some(text.parse().with_context(|| format!("{POD_IP_ENV}: {text:?} is no IP address"))?)
+        }
+        (None, None, None) => None,
     };
     let options = agent::RunOptions {
         task,

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 pub const POD_UID_ENV: &str = "POD_UID";
 /// Address at which other pods reach this one (downward API, `status.podIP`). Only the conductor's own client needs it.
 pub const POD_IP_ENV: &str = "POD_IP";
+/// What Multus attached the pod to (downward API, its annotation): set where the CephCluster's network is Multus'. Peers then reach this
+/// pod at its address there.
+pub const NETWORK_STATUS_ENV: &str = "NETWORK_STATUS";
 /// Where the termination message goes instead of `/dev/termination-log`.
 pub const TERMINATION_FILE_ENV: &str = "TERMINATION_LOG";
 

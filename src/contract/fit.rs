@@ -6,8 +6,9 @@ use super::{PointReport, Report, Sample, histogram};
 
 /// Digits of a histogram in a report that was too large with 3: latencies within 1 %.
 const COARSE_DIGITS: u8 = 2;
-/// Samples of a series in a report that was too large.
+/// Samples of a series in a report that was too large, and in one that still is.
 const FEW_SAMPLES: usize = 60;
+const LEAST_SAMPLES: usize = 10;
 
 /// Rewrites all histograms with 2 digits.
 pub(crate) fn coarsen_histograms(report: &mut Report) {
@@ -37,10 +38,19 @@ fn coarser(encoded: &str) -> Option<String> {
 
 /// Adds neighbouring samples until each series has at most 60.
 pub(crate) fn thin_series(report: &mut Report) {
+    thin(report, FEW_SAMPLES);
+}
+
+/// The same until each has at most 10.
+pub(crate) fn thin_series_more(report: &mut Report) {
+    thin(report, LEAST_SAMPLES);
+}
+
+fn thin(report: &mut Report, samples: usize) {
     for point in &mut report.points {
         let mut changed = false;
         for round in &mut point.rounds {
-            let group = round.series.len().div_ceil(FEW_SAMPLES);
+            let group = round.series.len().div_ceil(samples);
             if group > 1 {
                 round.series = round.series.chunks(group).map(added).collect();
                 round.seconds_per_sample = round.seconds_per_sample.max(1) * group as u32;
@@ -48,7 +58,7 @@ pub(crate) fn thin_series(report: &mut Report) {
             }
         }
         if changed {
-            note(point, "series are kept with 60 samples: the report was too large with more");
+            note(point, &format!("series are kept with {samples} samples: the report was too large with more"));
         }
     }
 }

@@ -84,7 +84,7 @@ fn pack_within(report: &Report, limit: usize) -> Result<Packed, LogError> {
     }
     let mut smaller = report.clone();
     let mut last = first.len();
-    for step in [fit::coarsen_histograms, fit::thin_series] {
+    for step in [fit::coarsen_histograms, fit::thin_series, fit::thin_series_more] {
         step(&mut smaller);
         let packed = gzip(&smaller);
         last = packed.len();

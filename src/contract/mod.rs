@@ -10,8 +10,8 @@ pub mod histogram;
 mod log;
 
 pub use agent::{
-    AgentOutcome, CLEANUP_GRACE_SECONDS, EXIT_FAILED, EXIT_STOPPED, POD_IP_ENV, POD_UID_ENV, TERMINATION_FILE_ENV,
-    Termination, conductor_port, first_line,
+    AgentOutcome, CLEANUP_GRACE_SECONDS, EXIT_FAILED, EXIT_STOPPED, NETWORK_STATUS_ENV, POD_IP_ENV, POD_UID_ENV,
+    TERMINATION_FILE_ENV, Termination, conductor_port, first_line,
 };
 pub use cluster::{ClusterFacts, HealthCheck, PgState, PoolFacts};
 pub use log::{

@@ -22,7 +22,7 @@ pub struct Estimate {
     pub bytes_read_max: Option<u64>,
     /// Disk: needed on each node for its clients' files. RADOS: needed in the pool for all clients, before replication.
     pub space: u64,
-    /// Buffers of one client at its largest point.
+    /// Buffers of one client at its largest point, librados' copy of what it writes included.
     pub buffer_memory: u64,
 }
 
@@ -49,7 +49,20 @@ pub fn estimate(test: &PlannedTest, clients: u32) -> Estimate {
             .map(|bytes| bytes.saturating_add(prefill)),
         bytes_read_max: moved(test, count, |op| matches!(op, Op::Read | Op::RandRead)),
         space,
-        buffer_memory: test.points.iter().map(buffers).max().unwrap_or(0),
+        buffer_memory: test
+            .points
+            .iter()
+            .map(|point| buffers(point).saturating_mul(copies(&test.kind)))
+            .max()
+            .unwrap_or(0),
+    }
+}
+
+/// librados copies what it is given to write and keeps the copy until the answer, to send it again if it must.
+fn copies(kind: &PlannedKind) -> u64 {
+    match kind {
+        PlannedKind::Rados(_) => 2,
+        PlannedKind::File { .. } | PlannedKind::Device { .. } | PlannedKind::Network => 1,
     }
 }
 
@@ -127,6 +140,7 @@ mod tests {
         let both = estimated("rados: {pool: {name: p}}, workload: {rounds: 2}", 2);
         assert_eq!(both.bytes_written_max, Some(2 * 2 * 4 * gib));
         assert_eq!(both.bytes_read_max, None);
+        assert_eq!(both.buffer_memory, 2 * 16 * 4 * mib);
         assert_eq!(both.space, 2 * (4 * gib + 4 * mib));
         let reads = estimated("rados: {pool: {name: p}}, workload: {op: [read, randread], rounds: 1, jobs: [2]}", 2);
         assert_eq!((reads.bytes_written_max, reads.bytes_read_max, reads.space), (Some(2 * gib), None, 2 * gib));

@@ -10,7 +10,7 @@ use super::run_context::RunContext;
 use super::security::{bench_security, restricted};
 use super::task_config_map::TASK_KEY;
 use super::token_secret::TOKEN_KEY;
-use crate::contract::{POD_IP_ENV, POD_UID_ENV};
+use crate::contract::{NETWORK_STATUS_ENV, POD_IP_ENV, POD_UID_ENV};
 
 pub const INSTALL: &str = "install";
 pub const BENCH: &str = "bench";
@@ -49,11 +49,15 @@ pub(super) fn sweep(context: &RunContext, test: usize) -> Container {
 fn in_client_image(context: &RunContext, test: usize, arguments: Vec<String>) -> Container {
     let (planned, prepared) = context.test(test);
     let command = [format!("{BIN}/cephbench"), "agent".into()].into_iter().chain(arguments).collect();
+    let mut env = vec![from_pod(POD_UID_ENV, "metadata.uid"), from_pod(POD_IP_ENV, "status.podIP")];
+    if !prepared.network_annotations.is_empty() {
+        env.push(from_pod(NETWORK_STATUS_ENV, NETWORK_STATUS_FIELD));
+    }
     Container {
         name: BENCH.into(),
         image: Some(prepared.image.clone()),
         command: Some(command),
-        env: Some(vec![from_pod(POD_UID_ENV, "metadata.uid"), from_pod(POD_IP_ENV, "status.podIP")]),
+        env: Some(env),
         resources: Some(prepared.resources.clone()),
         security_context: Some(bench_security(&planned.kind)),
         // Not from the log: what a library prints at its end may hold a key.
@@ -97,6 +101,9 @@ fn small() -> ResourceRequirements {
         limits: of([("cpu", "1"), ("memory", "128Mi"), ("ephemeral-storage", "512Mi")]),
     }
 }
+
+/// Written by Multus once the pod's networks are there, which is before its containers start.
+const NETWORK_STATUS_FIELD: &str = "metadata.annotations['k8s.v1.cni.cncf.io/network-status']";
 
 fn from_pod(name: &str, field: &str) -> EnvVar {
     let field_ref = ObjectFieldSelector { api_version: None, field_path: field.into() };

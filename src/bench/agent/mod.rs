@@ -5,12 +5,14 @@
 //! The two long-lived containers share a directory. `run` holds a lock on a file there for as long as it lives: the kernel lets go of it
 //! when the process ends, killed or not.
 
+mod attached;
 mod install;
 mod report;
 mod run;
 mod shared;
 mod sweep;
 
+pub use attached::attached_address;
 pub use install::install;
 pub use report::report;
 pub use run::{RunOptions, run};

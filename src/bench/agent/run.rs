@@ -13,7 +13,9 @@ use crate::bench::client::{self, ClientError, Identity};
 use crate::bench::conductor::{Conductor, ConductorError, Event, text_of};
 use crate::bench::protocol::{Nonce, Token, TokenError};
 use crate::bench::stop::Stop;
-use crate::contract::{EXIT_FAILED, EXIT_STOPPED, LogError, Outcome, Task, Termination, VERSION, first_line, pack};
+use crate::contract::{
+    EXIT_FAILED, EXIT_STOPPED, LogError, Outcome, Report, Task, Termination, VERSION, first_line, pack,
+};
 
 const TERMINATION_LOG: &str = "/dev/termination-log";
 /// How long the conductor's own client may take to end after it was told to.
@@ -142,7 +144,15 @@ fn conduct(
             say(&text);
         }
     });
-    let packed = pack(&report)?;
+    let (report, packed) = match pack(&report) {
+        Ok(packed) => (report, packed),
+        // A reason is better than no report.
+        Err(error) => {
+            let failed = Report { outcome: Outcome::Failed(error.to_string()), points: Vec::new(), ..report };
+            let packed = pack(&failed)?;
+            (failed, packed)
+        }
+    };
     held.write_report(&packed.gzip)?;
     *digest = Some(packed.digest);
     // A client that is stuck in the kernel must not keep the report from being read.

@@ -124,6 +124,10 @@ fn configure(
     for (option, value) in settings {
         cluster.set(option, value)?;
     }
+    // Older libraries don't know all of these.
+    for option in ["log_to_file", "log_to_journald", "err_to_journald", "log_to_graylog", "err_to_graylog"] {
+        let _ = cluster.set(option, "false");
+    }
     Ok(cluster)
 }
 
