@@ -20,6 +20,7 @@
 //! | [`controller`] | watch, observe, collect, apply | Kubernetes |
 //! | [`plugin`] | apply, follow and print from a terminal | Kubernetes |
 //! | [`mod@bench`] | engines, runner, conductor | devices |
+//! | [`stdout`] | printing results | standard output |
 //! | [`sys`] | all unsafe code: io_uring, librados | FFI |
 
 pub mod api;
@@ -34,5 +35,6 @@ pub mod report;
 #[cfg(feature = "kubernetes")]
 pub mod resources;
 pub mod results;
+pub mod stdout;
 pub mod sys;
 pub mod units;

@@ -23,7 +23,7 @@ pub struct Clients {
     pub host_network: Option<bool>,
     /// Added to the tolerations that the cluster's OSDs have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 16))]
+    #[schemars(schema_with = "super::schema::tolerations")]
     pub tolerations: Vec<Toleration>,
     /// Requests and limits of the bench container; what is not given is filled in. Default: 500m of CPU, limited to one per job and four
     /// more; memory for the buffers and 256Mi (512Mi for rados), as request and limit; 64Mi of ephemeral storage, limited to 512Mi.

@@ -82,6 +82,24 @@ pub(super) fn node_names(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
+/// Kubernetes' own rules, in time: a Job with another operator or effect would be refused in the middle of a run.
+pub(super) fn tolerations(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "array",
+        "maxItems": 16,
+        "items": {
+            "type": "object",
+            "properties": {
+                "key": {"type": "string", "maxLength": 316},
+                "operator": {"type": "string", "enum": ["Exists", "Equal"]},
+                "value": {"type": "string", "maxLength": 63},
+                "effect": {"type": "string", "enum": ["NoSchedule", "PreferNoSchedule", "NoExecute"]},
+                "tolerationSeconds": {"type": "integer", "format": "int64"},
+            },
+        },
+    })
+}
+
 pub(super) fn pool_name(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "string", "minLength": 1, "maxLength": 128})
 }

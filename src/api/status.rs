@@ -308,6 +308,6 @@ pub enum Verdict {
 #[serde(rename_all = "camelCase")]
 pub struct ArtifactStatus {
     pub config_maps: Vec<String>,
-    /// sha256 of the whole, in hexadecimal.
+    /// sha256 over the tests' own digests (hexadecimal, in their order), in hexadecimal.
     pub digest: String,
 }

@@ -28,8 +28,8 @@ pub struct Workload {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 1, max = 8))]
     pub op: Vec<Op>,
-    /// Bytes of one operation, such as `4Ki` or `1Mi`: multiples of 512, 512 to 64Mi. Default: `[4Mi]` for disk, the object size for
-    /// rados, `[128Ki]` (the size of one send) for network.
+    /// Bytes of one operation, such as `4Ki` or `1Mi`: multiples of 512, 512 to 64Mi; for network, where it
+    /// is the size of one send, any up to 64Mi. Default: `[4Mi]` for disk, the object size for rados, `[128Ki]` for network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 1, max = 32))]
     pub block_size: Vec<Amount>,

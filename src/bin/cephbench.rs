@@ -1,6 +1,6 @@
 //! Arguments only.
 
-use std::io::{self, Write};
+use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,6 +15,7 @@ use cephbench::contract::{EXIT_FAILED, NETWORK_STATUS_ENV, POD_IP_ENV, POD_UID_E
 use cephbench::plan::{Problem, parse, validate};
 use cephbench::report;
 use cephbench::results::exit_code;
+use cephbench::stdout::print;
 use cephbench::sys::signals::stop_on_signals;
 
 /// What can't be read or run: the same as for phase Error.
@@ -140,7 +141,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Plan { file, clients } => {
             let Some(benchmark) = read(&file)? else { return Ok(EXIT_ERROR.into()) };
             match validate(&benchmark.spec) {
-                Ok(validated) => print!("{}", local::estimate_text(&validated, clients)),
+                Ok(validated) => print(&local::estimate_text(&validated, clients)).context("print the plan")?,
                 Err(problems) => {
                     tell(&problems);
                     return Ok(EXIT_ERROR.into());
@@ -212,7 +213,7 @@ fn local_run(arguments: LocalRun) -> anyhow::Result<ExitCode> {
         Format::Json => report::json(&benchmark),
         Format::Yaml => report::yaml(&benchmark),
     };
-    io::stdout().write_all(text.as_bytes()).context("print the result")?;
+    print(&text).context("print the result")?;
     Ok(exit.into())
 }
 

@@ -1,6 +1,5 @@
 //! Arguments only.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -10,6 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use cephbench::plugin::commands::{self, Output, RunOptions};
 use cephbench::plugin::{Connection, connect};
+use cephbench::stdout::print;
 
 /// Run Ceph benchmarks and read their results.
 ///
@@ -137,7 +137,7 @@ async fn run(arguments: Arguments) -> anyhow::Result<u8> {
         }
         Command::Report { name, output } => {
             let object = commands::get(&client, here, &name).await?;
-            print(&commands::text(&object, output.into())?)?;
+            print(&commands::text(&object, output.into())?).context("write the result")?;
             Ok(0)
         }
         Command::List { all_namespaces } => {
@@ -158,7 +158,7 @@ fn say_applied(applied: &kube::api::DynamicObject, waiting: &Waiting) -> anyhow:
 }
 
 fn finish((object, code): (kube::api::DynamicObject, u8), output: Format) -> anyhow::Result<u8> {
-    print(&commands::text(&object, output.into())?)?;
+    print(&commands::text(&object, output.into())?).context("write the result")?;
     Ok(code)
 }
 
@@ -166,12 +166,4 @@ fn read(path: &Path) -> anyhow::Result<String> {
     let read =
         if path == Path::new("-") { std::io::read_to_string(std::io::stdin()) } else { std::fs::read_to_string(path) };
     read.with_context(|| format!("read {}", path.display()))
-}
-
-/// A reader that has seen enough, such as `head`, is no error.
-fn print(text: &str) -> anyhow::Result<()> {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).context("write the result"),
-        Ok(()) | Err(_) => Ok(()),
-    }
 }

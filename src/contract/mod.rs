@@ -81,7 +81,7 @@ pub struct DeviceTarget {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NetworkTarget {
-    /// Allows both ends of a link to be one machine. The traffic then crosses no network, and the report says so: local runs only.
+    /// Allows both ends of a link to be one machine. The traffic then crosses no network, and the report says so.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub loopback: bool,
 }

@@ -26,11 +26,16 @@ pub struct Estimate {
     pub buffer_memory: u64,
 }
 
-/// What `test` will take with this many clients. A network test's clients are taken to be on nodes of their own.
+/// What `test` will take with this many clients, `perNode` of them on each node.
 pub fn estimate(test: &PlannedTest, clients: u32) -> Estimate {
     let count = u64::from(clients);
     let times = match &test.kind {
-        PlannedKind::Network => count * count.saturating_sub(1),
+        PlannedKind::Network => {
+            let nodes = count / u64::from(test.clients.per_node.max(1));
+            // The first client of each node stands for it; those of one node are paired with each other.
+            let ends = if nodes < 2 { count } else { nodes };
+            ends * ends.saturating_sub(1)
+        }
         PlannedKind::File { .. } | PlannedKind::Device { .. } | PlannedKind::Rados(_) => 1,
     };
     let micros = |point: &Point| u64::from(point.rounds).saturating_mul(point.ramp_up_micros + point.duration_micros);
@@ -131,6 +136,8 @@ mod tests {
         assert_eq!((network.bytes_written_max, network.bytes_read_max, network.space), (Some(0), Some(0), 0));
         assert_eq!(network.buffer_memory, 4 * (128 << 10));
         assert_eq!(estimated("network: {}", 0).points, 0);
+        let two_each = "network: {}, clients: {perNode: 2}";
+        assert_eq!((estimated(two_each, 6).points, estimated(two_each, 2).points), (6, 2));
     }
 
     #[test]

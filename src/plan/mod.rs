@@ -14,7 +14,7 @@ mod validate;
 
 pub use estimate::{Estimate, RADOS_PREFILL_BYTES, RADOS_PREFILL_OBJECTS, estimate};
 pub use expand::points_for;
-pub use parse::parse;
+pub use parse::{document, parse};
 pub use problem::Problem;
 pub use types::{ClientPods, Limit, Plan, PlannedGate, PlannedKind, PlannedPool, PlannedTest};
 pub use validate::{MAX_POINTS, RADOS_DEFAULT_BYTES, Validated, validate};

@@ -233,7 +233,11 @@ pub async fn list(client: &Client, namespace: Option<&str>) -> Result<String, Co
     let list = api.list(&ListParams::default()).await.map_err(failed("list CephBenchmarks"))?;
     let mut benchmarks = Vec::with_capacity(list.items.len());
     for object in list.items {
-        let status = status(&object)?;
+        // One of another version's hides no others.
+        let status = status(&object).unwrap_or_else(|error| {
+            eprintln!("{}: {error}", object.metadata.name.as_deref().unwrap_or_default());
+            None
+        });
         benchmarks.push((object.metadata, status));
     }
     Ok(listing(&benchmarks, namespace.is_none(), Timestamp::now()))

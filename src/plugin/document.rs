@@ -1,7 +1,8 @@
 //! The file that is applied: found to be one CephBenchmark, and sent as it was written. What its fields mean is for the server to judge.
 
-use serde::Deserialize;
 use serde_json::Value;
+
+use crate::plan::{Problem, document};
 
 const API_VERSION: &str = "cephbench.io/v1alpha1";
 const KIND: &str = "CephBenchmark";
@@ -9,10 +10,8 @@ const KIND: &str = "CephBenchmark";
 /// Why a file can't be applied.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum DocumentError {
-    #[error("not YAML: {0}")]
-    NotYaml(String),
-    #[error("{0} documents; one {KIND} is wanted")]
-    Documents(usize),
+    #[error("{}", all(.0))]
+    NotRead(Vec<Problem>),
     #[error("{field} is {found}, not {wanted}")]
     Kind { field: &'static str, found: Value, wanted: &'static str },
     #[error("{0} is missing")]
@@ -26,16 +25,9 @@ pub enum DocumentError {
 pub struct Document(Value);
 
 impl Document {
-    /// Reads YAML or JSON. Keys that stand twice are refused: one of them would be lost.
+    /// Reads YAML or JSON.
     pub fn read(text: &str) -> Result<Document, DocumentError> {
-        let not_yaml = |error: serde_yaml_ng::Error| DocumentError::NotYaml(error.to_string());
-        let documents = serde_yaml_ng::Deserializer::from_str(text)
-            .map(serde_yaml_ng::Value::deserialize)
-            .filter(|document| !matches!(document, Ok(serde_yaml_ng::Value::Null)))
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(not_yaml)?;
-        let [document] = documents.as_slice() else { return Err(DocumentError::Documents(documents.len())) };
-        let value = serde_json::to_value(document).map_err(|error| DocumentError::NotYaml(error.to_string()))?;
+        let value = document(text).map_err(DocumentError::NotRead)?;
         for (field, wanted) in [("apiVersion", API_VERSION), ("kind", KIND)] {
             if value[field] != wanted {
                 return Err(DocumentError::Kind { field, found: value[field].clone(), wanted });
@@ -75,6 +67,10 @@ impl Document {
     }
 }
 
+fn all(problems: &[Problem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,9 +98,9 @@ spec: {trigger: '1', tests: [{name: disk, disk: {file: {directory: /var/tmp, siz
 
     #[test]
     fn what_is_no_benchmark_is_refused_by_name() {
-        assert!(error("a: [").starts_with("not YAML"));
-        assert_eq!(error(""), "0 documents; one CephBenchmark is wanted");
-        assert_eq!(error(&format!("{GOOD}---\n{GOOD}")), "2 documents; one CephBenchmark is wanted");
+        assert!(error("a: [").contains("cannot be read as YAML"), "{}", error("a: ["));
+        assert!(error("").contains("one CephBenchmark is wanted"), "{}", error(""));
+        assert!(error(&format!("{GOOD}---\n{GOOD}")).contains("2 documents"));
         assert_eq!(error("kind: Pod\napiVersion: v1"), "apiVersion is \"v1\", not cephbench.io/v1alpha1");
         assert_eq!(error(&GOOD.replace("CephBenchmark", "Pod")), "kind is \"Pod\", not CephBenchmark");
         assert_eq!(error(&GOOD.replace("name: quick", "namespace: x")), "metadata.name is missing");
@@ -114,6 +110,16 @@ spec: {trigger: '1', tests: [{name: disk, disk: {file: {directory: /var/tmp, siz
             "{}",
             error(&format!("{GOOD}kind: x\n"))
         );
+    }
+
+    /// Case D2: a limit that is no number would be dropped on its way, and the gate with it.
+    #[test]
+    fn numbers_that_are_none_are_refused() {
+        for number in [".nan", ".inf", "-.inf"] {
+            let gates = format!("gates: [{{name: g, test: disk, metric: iops, min: 5, max: {number}}}], tests: [");
+            let said = error(&GOOD.replace("tests: [", &gates));
+            assert!(said.contains("spec.gates[0].max"), "{said}");
+        }
     }
 
     #[test]

@@ -113,17 +113,30 @@ fn on_openshift_no_user_is_set() {
     let (owner, frozen, config) = (owner(), frozen(), config());
     let context =
         RunContext { owner: &owner, frozen: &frozen, config: &config, platform: Platform { assigns_users: true } };
-    let job = build_job(&context, NETWORK, 0, None);
-    let pod = job.spec.and_then(|job| job.template.spec).expect("a pod");
-    let security = pod.security_context.expect("a context");
-    assert_eq!((security.run_as_user, security.run_as_group, security.run_as_non_root), (None, None, Some(true)));
+    // Case C2 (3): no fixed user, in the pod or in a container of it, sweepers' included.
+    for job in [
+        build_job(&context, NETWORK, 0, None),
+        build_job(&context, OLD_POOL, 0, None),
+        build_sweeper_job(&context, OLD_POOL, 0),
+    ] {
+        let pod = job.spec.and_then(|job| job.template.spec).expect("a pod");
+        let security = pod.security_context.expect("a context");
+        assert_eq!((security.run_as_user, security.run_as_group, security.run_as_non_root), (None, None, Some(true)));
+        for container in pod.init_containers.iter().flatten().chain(&pod.containers) {
+            let user = container.security_context.as_ref().and_then(|security| security.run_as_user);
+            assert_eq!(user, None, "{}", container.name);
+        }
+    }
 }
 
 #[test]
 fn every_container_has_requests_and_limits_and_no_token_is_mounted() {
     in_context(|context| {
-        for test in [FILE, DEVICE, NETWORK, NEW_POOL, OLD_POOL] {
-            let pod = build_job(context, test, 0, None).spec.and_then(|job| job.template.spec).expect("a pod");
+        // Case C2 (2): a quota wants them on every container.
+        let jobs = [FILE, DEVICE, NETWORK, NEW_POOL, OLD_POOL].map(|test| build_job(context, test, 0, None));
+        let sweepers = [FILE, OLD_POOL].map(|test| build_sweeper_job(context, test, 0));
+        for job in jobs.into_iter().chain(sweepers) {
+            let pod = job.spec.and_then(|job| job.template.spec).expect("a pod");
             assert_eq!(pod.automount_service_account_token, Some(false));
             assert_eq!(pod.node_name, None);
             let containers = pod.init_containers.iter().flatten().chain(&pod.containers);
@@ -131,7 +144,9 @@ fn every_container_has_requests_and_limits_and_no_token_is_mounted() {
                 let resources = container.resources.as_ref().expect("resources");
                 for list in [&resources.requests, &resources.limits] {
                     let list = list.as_ref().expect("a list");
-                    assert!(list.contains_key("cpu") && list.contains_key("memory"), "{}", container.name);
+                    for resource in ["cpu", "memory", "ephemeral-storage"] {
+                        assert!(list.contains_key(resource), "{}: {resource}", container.name);
+                    }
                 }
                 assert!(OURS.contains(&container.name.as_str()));
             }

@@ -81,7 +81,9 @@ fn judge_value<'a>(gate: &PlannedGate, point: &'a PointStatus) -> Judged<'a> {
     };
     let below = gate.min.as_ref().map(|min| share(min.value - value, min.value));
     let above = gate.max.as_ref().map(|max| share(value - max.value, max.value));
-    let excess = below.into_iter().chain(above).fold(f64::NEG_INFINITY, f64::max);
+    // What is no number is within no limit.
+    let worst = |most: f64, next: f64| if next.is_nan() { f64::INFINITY } else { most.max(next) };
+    let excess = below.into_iter().chain(above).fold(f64::NEG_INFINITY, worst);
     // Errors that were counted did happen, whatever else is wrong with the point: too many of them are too many.
     let counted = gate.metric == Metric::Errors && above.is_some_and(|above| above > 0.0);
     let verdict = if point.validity.verdict == ValidityVerdict::Invalid && !counted {

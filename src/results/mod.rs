@@ -30,5 +30,5 @@ pub use label::{counted, op_text, point_text};
 pub use merge::{MergeError, merge_clients};
 pub use outcome::{Standing, cause_of, conditions, exit_code, phase_of};
 pub use series::{MAX_SAMPLES, thin};
-pub use status::{MAX_POINTS, MAX_STATUS, Parts, assemble, gates_summary, progress};
+pub use status::{MAX_POINTS, MAX_STATUS, Parts, assemble, assemble_whole, gates_summary, progress};
 pub use validity::Reason;

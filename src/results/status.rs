@@ -1,5 +1,5 @@
-//! The whole status of a benchmark, kept small enough for the API server and for those who watch it: at most 64 points of a test and
-//! 256 KiB in all. What does not fit is counted, never lost silently: the artifact has it.
+//! The whole status of a benchmark; in a cluster kept small enough for the API server and for those who watch it: at most 64 points of a
+//! test and 256 KiB in all. What does not fit is counted, never lost silently: the artifact has it.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 
@@ -39,8 +39,13 @@ pub struct Parts {
     pub left_behind: Vec<String>,
 }
 
-/// Puts a status together: conditions, the summary of gates, and only as many points as fit. `previous` are the conditions as they stand.
+/// Puts a status together for an API server: only as many points as fit. `previous` are the conditions as they stand.
 pub fn assemble(parts: Parts, previous: &[Condition], now: &Time) -> BenchmarkStatus {
+    fit(assemble_whole(parts, previous, now))
+}
+
+/// Puts a status together with all its points, for where nothing limits it: conditions, and the summary of gates.
+pub fn assemble_whole(parts: Parts, previous: &[Condition], now: &Time) -> BenchmarkStatus {
     let Parts { generation, phase, reason, message, run, progress, cluster, tests, gates, artifact, left_behind } =
         parts;
     let message = message.map(|message| shortened(message, MAX_MESSAGE));
@@ -57,7 +62,7 @@ pub fn assemble(parts: Parts, previous: &[Condition], now: &Time) -> BenchmarkSt
     for condition in &mut conditions {
         condition.message = shortened(std::mem::take(&mut condition.message), MAX_MESSAGE);
     }
-    fit(BenchmarkStatus {
+    BenchmarkStatus {
         observed_generation: generation,
         phase: Some(phase),
         message,
@@ -69,7 +74,7 @@ pub fn assemble(parts: Parts, previous: &[Condition], now: &Time) -> BenchmarkSt
         tests,
         gates,
         artifact,
-    })
+    }
 }
 
 /// Gates that passed, of all: `3/4`. Absent without gates.

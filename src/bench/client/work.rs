@@ -100,8 +100,9 @@ fn prepare_link(task: &Task, token: &Token, point: &Point, peer: Option<Peer>) -
         Some(peer) => {
             let timeout = Duration::from_secs(task.op_timeout_seconds);
             let sender = Sender::connect(token, &peer, link.streams, point.block_size, timeout)?;
-            let notes = match peer.address.ip().is_loopback() {
-                true => vec!["loopback: both ends are on this machine, the traffic crossed no network".into()],
+            let one_machine = matches!(&task.target, Target::Network(network) if network.loopback);
+            let notes = match one_machine || peer.address.ip().is_loopback() {
+                true => vec!["loopback: both ends are on one machine, the traffic crossed no network".into()],
                 false => Vec::new(),
             };
             Ok(Readiness { prepared: Prepared::Sender(sender), notes, door: None })

@@ -65,7 +65,8 @@ fn test_text(test: &PlannedTest, clients: u32, estimate: &Estimate) -> String {
         }
     }
     row("memory", format!("{} of buffers per client", bytes_text(buffer_memory)));
-    let nodes: Vec<String> = (0..clients).map(|client| format!("client {client}")).collect();
+    let nodes: Vec<String> =
+        (0..clients).map(|client| format!("node {}", client / test.clients.per_node.max(1))).collect();
     let listed = points_for(test, &nodes);
     for point in listed.iter().take(MAX_LISTED) {
         row("", point_text(point));

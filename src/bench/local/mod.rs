@@ -24,7 +24,7 @@ use crate::api::{
 };
 use crate::contract::{ClusterFacts, Report, Target, Task};
 use crate::plan::{PlannedKind, PlannedPool, PlannedTest, Problem, Validated, validate};
-use crate::results::{Parts, assemble, digest, judge, phase_of, reasons};
+use crate::results::{Parts, assemble, assemble_whole, cause_of, digest, judge, phase_of, reasons, unmeasured};
 
 /// How a Ceph cluster is reached from here.
 #[derive(Clone, Debug)]
@@ -97,7 +97,7 @@ pub fn run(
     for (index, test) in plan.tests.iter().enumerate() {
         let abort = plan.on_failure == OnFailure::Abort && tests.iter().any(|test| test.phase == TestPhase::Error);
         if abort || stop.asked().is_some() {
-            tests.push(skipped(test));
+            tests.push(unmeasured(&test.name, TestPhase::Skipped, None));
             continue;
         }
         run.watch.test(test, index, plan.tests.len());
@@ -113,7 +113,7 @@ pub fn run(
     };
     let message = match stop.asked() {
         Some(signal) => Some(format!("stopped by {signal}")),
-        None => first_failure(&tests),
+        None => cause_of(&tests, &gates),
     };
     let parts = Parts {
         generation: generation(benchmark),
@@ -134,7 +134,7 @@ pub fn run(
         artifact: None,
         left_behind: run.left_behind,
     };
-    assemble(parts, &[], &now())
+    assemble_whole(parts, &[], &now())
 }
 
 fn generation(benchmark: &CephBenchmark) -> i64 {
@@ -152,27 +152,6 @@ fn run_id() -> String {
         [bytes[0], bytes[1], bytes[2], bytes[3]]
     });
     format!("local-{:08x}", u32::from_be_bytes(random))
-}
-
-fn skipped(test: &PlannedTest) -> TestStatus {
-    empty_status(test, TestPhase::Skipped, None)
-}
-
-fn empty_status(test: &PlannedTest, phase: TestPhase, message: Option<String>) -> TestStatus {
-    TestStatus {
-        name: test.name.clone(),
-        phase,
-        message,
-        summary: None,
-        engine: None,
-        points: Vec::new(),
-        points_omitted: None,
-    }
-}
-
-fn first_failure(tests: &[TestStatus]) -> Option<String> {
-    let failed = tests.iter().find(|test| test.phase == TestPhase::Error)?;
-    Some(format!("test {}: {}", failed.name, failed.message.as_deref().unwrap_or("it could not run")))
 }
 
 struct Run<'a> {
@@ -194,7 +173,7 @@ impl Run<'_> {
         }
         match self.conduct(&task) {
             Ok(report) => digest(&report, test),
-            Err(cause) => empty_status(test, TestPhase::Error, Some(cause)),
+            Err(cause) => unmeasured(&test.name, TestPhase::Error, Some(cause)),
         }
     }
 
