@@ -5,6 +5,7 @@ mod estimate;
 mod expand;
 pub mod frozen;
 mod hash;
+mod message;
 mod parse;
 pub mod policy;
 pub mod preflight;
@@ -14,6 +15,7 @@ mod validate;
 
 pub use estimate::{Estimate, RADOS_PREFILL_BYTES, RADOS_PREFILL_OBJECTS, estimate};
 pub use expand::points_for;
+pub use message::{MAX_MESSAGE, shortened};
 pub use parse::parse;
 pub use problem::Problem;
 pub use types::{ClientPods, Limit, Plan, PlannedGate, PlannedKind, PlannedPool, PlannedTest};

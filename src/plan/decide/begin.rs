@@ -6,6 +6,7 @@ use super::patience;
 use super::step::{Say, Step};
 use crate::api::Phase;
 use crate::plan::frozen::RunKey;
+use crate::plan::{MAX_MESSAGE, shortened};
 
 /// What the spec and the last run lead to.
 enum Intent<'a> {
@@ -64,12 +65,20 @@ pub(super) fn step(observed: &Observed) -> Step {
             if said { rest(observed) } else { Step::Say(Say::Suspended) }
         }),
         Intent::Invalid(message) => settle(observed, left).unwrap_or_else(|| {
-            let said = observed.recorded.phase == Some(Phase::Error)
-                && observed.recorded.message.as_deref() == Some(message)
-                && is_current(observed);
-            if said { rest(observed) } else { Step::Say(Say::Invalid { message: message.into() }) }
+            if says(observed, Phase::Error, message) {
+                rest(observed)
+            } else {
+                Step::Say(Say::Invalid { message: message.into() })
+            }
         }),
     }
+}
+
+/// Whether the status says this of the spec as it is.
+fn says(observed: &Observed, phase: Phase, message: &str) -> bool {
+    let recorded = &observed.recorded;
+    let message = shortened(message.into(), MAX_MESSAGE);
+    recorded.phase == Some(phase) && recorded.message.as_deref() == Some(&*message) && is_current(observed)
 }
 
 fn is_current(observed: &Observed) -> bool {
@@ -139,10 +148,11 @@ fn begin(observed: &Observed, key: &RunKey) -> Step {
 
 fn queued(observed: &Observed, who: &str) -> Step {
     let behind = behind(who);
-    let said = observed.recorded.phase == Some(Phase::Queued)
-        && observed.recorded.message.as_deref() == Some(behind.as_str())
-        && is_current(observed);
-    if said { Step::Wait { seconds: patience::QUEUE, reason: behind } } else { Step::Say(Say::Queued { behind }) }
+    if says(observed, Phase::Queued, &behind) {
+        Step::Wait { seconds: patience::QUEUE, reason: behind }
+    } else {
+        Step::Say(Say::Queued { behind })
+    }
 }
 
 fn behind(who: &str) -> String {

@@ -5,6 +5,7 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use super::super::*;
 use crate::api::{OnFailure, Phase, TestPhase};
 use crate::plan::frozen::{Needs, RunKey};
+use crate::plan::{MAX_MESSAGE, shortened};
 
 fn now() -> Timestamp {
     Timestamp::from_second(1_800_000_000).expect("in range")
@@ -167,6 +168,17 @@ fn a_spec_that_is_not_valid_is_said_once() {
     assert_eq!(said, Step::Say(Say::Invalid { message: "spec.tests[0]: wrong".into() }));
     observed.recorded.phase = Some(Phase::Error);
     observed.recorded.message = Some("spec.tests[0]: wrong".into());
+    observed.recorded.observed_generation = 1;
+    assert_eq!(decide(&observed), Step::Rest);
+}
+
+#[test]
+fn a_list_of_problems_that_the_status_has_to_cut_is_said_once() {
+    let problems = "spec.tests[0].workload.blockSize[0]: ".repeat(60);
+    let mut observed = idle();
+    observed.wanted = Wanted::Invalid(problems.clone());
+    observed.recorded.phase = Some(Phase::Error);
+    observed.recorded.message = Some(shortened(problems, MAX_MESSAGE));
     observed.recorded.observed_generation = 1;
     assert_eq!(decide(&observed), Step::Rest);
 }
