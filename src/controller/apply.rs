@@ -15,14 +15,13 @@ use super::say::{give_up, say, tell_left};
 use super::write::{create, delete, delete_named};
 use super::{cluster_lease, write};
 use crate::api::{CephBenchmark, TestPhase};
-use crate::plan::decide::{ClientState, Say, Step, Target, ThingKind};
+use crate::plan::decide::{Say, Step, Target, ThingKind, to_sweep};
 use crate::plan::frozen::{Frozen, RunKey};
-use crate::plan::{PlannedKind, PlannedPool};
 use crate::resources::names::{FINALIZER, RunNames};
 use crate::resources::rook::{CephBlockPool, CephClient};
 use crate::resources::{
     RunContext, build_block_pool, build_ceph_client, build_job, build_network_policy, build_plan_config_map,
-    build_result_config_map, build_sweeper_job, build_task_config_map, build_token_secret,
+    build_result_config_map, build_sweeper_job, build_sweeps_config_map, build_task_config_map, build_token_secret,
 };
 use crate::results::artifact::StoredTest;
 
@@ -51,6 +50,10 @@ pub async fn apply(context: &Context, look: &Look, step: &Step) -> Result<(), Co
         Step::Delete { kind, things, tell } => {
             tell_left(context, look, tell).await?;
             remove(context, look, *kind, things).await
+        }
+        Step::NoteSweeps { test, clients } => {
+            let run = look.run_context(context)?;
+            create(context, &look.owner, &build_sweeps_config_map(&run, *test, clients)).await
         }
         Step::CreateSweeper { test, client } => {
             let run = look.run_context(context)?;
@@ -152,23 +155,10 @@ async fn store(context: &Context, look: &Look, test: usize, result: StoredTest) 
         cause = result.status.message.as_deref().unwrap_or_default(),
         "a test has ended"
     );
-    let sweeps = if result.status.phase == TestPhase::Error { to_sweep_after(look, &run, test) } else { Vec::new() };
+    let failed = result.status.phase == TestPhase::Error;
+    let remains = run.test(test).0.kind.remains();
+    let sweeps = if failed { to_sweep(remains, &look.clients.states) } else { Vec::new() };
     create(context, &look.owner, &build_result_config_map(&run, test, result, &sweeps)?).await
-}
-
-/// The clients of a failed test whose remains only the bench can remove: those that were killed, and those that run on and may be. What lies
-/// in a pool that was made for the test goes with it; in another pool one sweeper removes what all clients left.
-fn to_sweep_after(look: &Look, run: &RunContext<'_>, test: usize) -> Vec<u32> {
-    let may_leave = |state: &ClientState| state.was_killed() || matches!(state, ClientState::Running { .. });
-    let states = (0_u32..).zip(&look.clients.states);
-    let clients = states.filter(|(_, client)| may_leave(&client.state)).map(|(index, _)| index);
-    match &run.test(test).0.kind {
-        PlannedKind::File { .. } => clients.collect(),
-        PlannedKind::Rados(PlannedPool::Existing { .. }) => clients.take(1).collect(),
-        PlannedKind::Rados(PlannedPool::Create { .. }) | PlannedKind::Device { .. } | PlannedKind::Network => {
-            Vec::new()
-        }
-    }
 }
 
 async fn freeze(context: &Context, look: &Look, number: i64, key: &RunKey) -> Result<(), ControllerError> {

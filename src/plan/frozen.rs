@@ -98,4 +98,23 @@ impl PlannedKind {
             PlannedKind::Rados(PlannedPool::Existing { .. }) => Needs { pool: false, user: true },
         }
     }
+    /// What lies in a pool that was made for the test goes with it.
+    pub fn remains(&self) -> Remains {
+        match self {
+            PlannedKind::Device { .. } | PlannedKind::Network => Remains::Nothing,
+            PlannedKind::File { .. } => Remains::OnNodes,
+            PlannedKind::Rados(PlannedPool::Create { .. }) => Remains::Nothing,
+            PlannedKind::Rados(PlannedPool::Existing { .. }) => Remains::InPool,
+        }
+    }
+}
+
+/// What clients leave when they have no time to clean up and only the bench can remove.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remains {
+    Nothing,
+    /// Each client on its node.
+    OnNodes,
+    /// All of them in one place.
+    InPool,
 }

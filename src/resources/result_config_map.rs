@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::ConfigMap;
 
-use super::names::Role;
+use super::names::{Role, SWEEP};
 use super::plan_config_map::StoredError;
 use super::run_context::RunContext;
+use super::sweeps_config_map::list_of;
 use crate::api::TestPhase;
 use crate::plan::decide::TestEnd;
 use crate::results::artifact::{Artifact, MAX_ARTIFACT, MAX_CHUNK, StoredTest, pack, unpack};
@@ -19,8 +20,6 @@ const COMPLETED: &str = "Completed";
 const ERROR: &str = "Error";
 /// Annotation with the sha256 of what is stored.
 const DIGEST: &str = "cephbench.io/digest";
-/// Annotation with the clients that were killed and whose remains are to be swept up: `0,2`.
-const SWEEP: &str = "cephbench.io/sweep";
 const KEY: &str = "artifact.json.gz";
 
 /// For the plan, which belongs to what a run keeps.
@@ -42,8 +41,7 @@ pub fn build_result_config_map(
     annotations.insert(OUTCOME.into(), outcome.into());
     annotations.insert(DIGEST.into(), packed.digest);
     if !killed.is_empty() {
-        let list: Vec<String> = killed.iter().map(u32::to_string).collect();
-        annotations.insert(SWEEP.into(), list.join(","));
+        annotations.insert(SWEEP.into(), list_of(killed));
     }
     let chunk = packed.chunks.into_iter().next().ok_or_else(|| write("it is empty".into()))?;
     let data = BTreeMap::from([(KEY.to_owned(), ByteString(chunk))]);

@@ -144,6 +144,7 @@ impl Look {
                 clients: clients.states.clone(),
                 deadline_seconds: prepared.deadline_seconds,
                 end,
+                remains: planned.kind.remains(),
                 sweeps,
             });
             if current {

@@ -22,7 +22,9 @@ pub struct Records {
     pub plans: Vec<PlanRecord>,
     /// By run and test.
     pub results: BTreeMap<(i64, usize), ResultRecord>,
-    /// Tasks, which go again with their test.
+    /// Clients of tests that were stopped which are to be swept up after, by run and test.
+    stopped: BTreeMap<(i64, usize), Vec<u32>>,
+    /// Tasks, and notes of what to sweep, which go again with their test.
     pub tasks: Vec<PartialObjectMeta<ConfigMap>>,
 }
 
@@ -63,7 +65,8 @@ impl Records {
     }
 
     pub(super) fn killed(&self, number: i64, test: usize) -> &[u32] {
-        self.results.get(&(number, test)).map_or(&[], |result| result.killed.as_slice())
+        let stopped = || self.stopped.get(&(number, test)).map_or(&[][..], Vec::as_slice);
+        self.results.get(&(number, test)).map_or_else(stopped, |result| result.killed.as_slice())
     }
 
     /// The results of a run, by test.
@@ -98,6 +101,9 @@ pub(super) async fn list(context: &Context, owner: &Owner) -> Result<Records, Co
                 (number, test),
                 ResultRecord { name, end: end_of(annotations), killed: sweeps_of(annotations) },
             );
+        } else if let (true, Some(test)) = (role == Role::Sweeps.word(), test) {
+            records.stopped.insert((number, test), sweeps_of(object.metadata.annotations.as_ref()));
+            records.tasks.push(object);
         } else if role == Role::Task.word() {
             records.tasks.push(object);
         }

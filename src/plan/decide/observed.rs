@@ -3,7 +3,7 @@
 use k8s_openapi::jiff::Timestamp;
 
 use crate::api::{OnFailure, Phase, TestPhase};
-use crate::plan::frozen::{Needs, RunKey};
+use crate::plan::frozen::{Needs, Remains, RunKey};
 
 /// One look at a benchmark and all that belongs to it.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,7 +124,9 @@ pub struct Test {
     /// How long the clients may exist in all.
     pub deadline_seconds: u64,
     pub end: Option<TestEnd>,
-    /// Clients that were killed and may have left what only the bench can remove: known once the test has ended.
+    /// What its clients leave when they are killed.
+    pub remains: Remains,
+    /// Clients that were killed and may have left what only the bench can remove: known once the test has ended, or is noted to be stopped.
     pub sweeps: Vec<Sweep>,
 }
 

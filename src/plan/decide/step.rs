@@ -50,6 +50,11 @@ pub enum Step {
         test: usize,
         cause: String,
     },
+    /// Keep in mind which clients of a test that is stopped are to be swept up after.
+    NoteSweeps {
+        test: usize,
+        clients: Vec<u32>,
+    },
     /// Remove what a client that was killed left.
     CreateSweeper {
         test: usize,

@@ -4,7 +4,7 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use super::super::*;
 use crate::api::{OnFailure, Phase, TestPhase};
-use crate::plan::frozen::{Needs, RunKey};
+use crate::plan::frozen::{Needs, Remains, RunKey};
 use crate::plan::{MAX_MESSAGE, shortened};
 
 fn now() -> Timestamp {
@@ -38,6 +38,7 @@ fn test(clients: Vec<Client>) -> Test {
         clients,
         deadline_seconds: 300,
         end: None,
+        remains: Remains::Nothing,
         sweeps: Vec::new(),
     }
 }

@@ -7,10 +7,12 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use super::super::*;
 use crate::api::{OnFailure, Phase, TestPhase};
-use crate::plan::frozen::{Needs, RunKey};
+use crate::plan::frozen::{Needs, Remains, RunKey};
 
 pub const CLIENTS: usize = 3;
 const MEASURE: i64 = 10;
+/// The note of what to sweep, among the tasks.
+const NOTE: usize = 9;
 
 #[derive(Clone, Debug)]
 struct Pod {
@@ -47,7 +49,9 @@ pub struct World {
     pub pool_is_stuck: bool,
     /// Clients of every test that are taken to have been killed.
     pub killed: Vec<u32>,
+    pub remains: Remains,
     pub sweepers_hang: bool,
+    noted: BTreeMap<(i64, usize), Vec<u32>>,
     /// Sweepers started, by run, test and client.
     pub swept: BTreeMap<(i64, usize, u32), usize>,
     pub told: Vec<String>,
@@ -85,7 +89,9 @@ impl World {
             gave_up: Vec::new(),
             pool_is_stuck: false,
             killed: Vec::new(),
+            remains: Remains::Nothing,
             sweepers_hang: false,
+            noted: BTreeMap::new(),
             swept: BTreeMap::new(),
             told: Vec::new(),
             fuse: None,
@@ -134,6 +140,7 @@ impl World {
             clients: (0..CLIENTS).map(|client| self.client(number, test, client)).collect(),
             deadline_seconds: 300,
             end: self.results.get(&(number, test)).copied(),
+            remains: self.remains,
             sweeps: self.sweeps(number, test),
         });
         Run {
@@ -163,8 +170,11 @@ impl World {
     }
 
     fn sweeps(&self, number: i64, test: usize) -> Vec<Sweep> {
-        let killed = self.killed.iter().filter(|_| self.results.contains_key(&(number, test)));
+        let noted = self.thing(number, test, ThingKind::Task, NOTE).map(|_| &self.noted[&(number, test)]);
+        let killed = if self.results.contains_key(&(number, test)) { Some(&self.killed) } else { noted };
         killed
+            .into_iter()
+            .flatten()
             .map(|client| {
                 let job = self.thing(number, test, ThingKind::Sweeper, *client as usize);
                 let since = job.map(|job| self.made[&job.name]);
@@ -289,6 +299,10 @@ impl World {
             }
             Step::Collect { test, last_try: _ } => self.store(run, test, TestEnd::Completed),
             Step::RecordFailure { test, cause: _ } => self.store(run, test, TestEnd::Error),
+            Step::NoteSweeps { test, clients } => {
+                self.noted.insert((run, test), clients);
+                self.make(ThingKind::Task, run, Some(test), NOTE)
+            }
             Step::CreateSweeper { test, client } => {
                 assert!(
                     !self.things.iter().any(|t| t.kind == ThingKind::Job && t.test == Some(test)),
