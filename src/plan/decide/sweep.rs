@@ -6,15 +6,26 @@ use super::step::Step;
 use crate::plan::frozen::Remains;
 
 /// The clients whose remains only the bench can remove, were all of them to go now: those that were killed, and those that run and may be.
-/// In a pool one sweeper removes what all of them left.
+/// In a pool one sweeper removes what all of them left, best on a node that is known to live.
 pub fn to_sweep(remains: Remains, clients: &[Client]) -> Vec<u32> {
     let may_leave = |state: &ClientState| state.was_killed() || matches!(state, ClientState::Running { .. });
-    let left = (0_u32..).zip(clients).filter(|(_, client)| may_leave(&client.state)).map(|(index, _)| index);
+    let left = || (0_u32..).zip(clients).filter(|(_, client)| may_leave(&client.state)).map(|(index, _)| index);
     match remains {
         Remains::Nothing => Vec::new(),
-        Remains::OnNodes => left.collect(),
-        Remains::InPool => left.take(1).collect(),
+        Remains::OnNodes => left().collect(),
+        Remains::InPool => left().next().map(|_| safest(clients)).into_iter().collect(),
     }
+}
+
+/// The client whose node most likely lives: a kubelet said of its bench that it ended, or that it began.
+fn safest(clients: &[Client]) -> u32 {
+    let rank = |state: &ClientState| match state {
+        ClientState::Ended { .. } => 0,
+        ClientState::Running { .. } => 1,
+        ClientState::Starting { .. } | ClientState::Absent => 2,
+        ClientState::Lost { .. } => 3,
+    };
+    (0_u32..).zip(clients).min_by_key(|(_, client)| rank(&client.state)).map_or(0, |(index, _)| index)
 }
 
 /// Before the Jobs of a test without a result go, and with them what is known of its clients: notes which of them to sweep up after.
@@ -55,4 +66,26 @@ pub(super) fn sweep(observed: &Observed, tasks: &[&Thing]) -> Result<Vec<String>
         }
     }
     Ok(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::jiff::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn a_pool_is_swept_from_a_node_that_lives() {
+        let at = Timestamp::UNIX_EPOCH;
+        let client = |state| Client { node: "n".into(), job_made: Some(at), state };
+        let lost = || client(ClientState::Lost { at, cause: "the node is gone".into(), killed: true });
+        let ended = || client(ClientState::Ended { at, reported: true, cause: None, killed: false });
+        let running = || client(ClientState::Running { since: at, address: None });
+        let sweep = |clients: &[Client]| to_sweep(Remains::InPool, clients);
+        assert_eq!(sweep(&[lost(), running(), ended()]), [2]);
+        assert_eq!(sweep(&[lost(), running()]), [1]);
+        assert_eq!(sweep(&[lost(), lost()]), [0]);
+        assert_eq!(sweep(&[ended(), ended()]), [0_u32; 0], "all had their time to clean up");
+        assert_eq!(to_sweep(Remains::OnNodes, &[lost(), ended(), running()]), [0, 2]);
+    }
 }
