@@ -14,7 +14,7 @@ use super::observe::Look;
 use super::say::{give_up, say, tell_left};
 use super::write::{create, delete, delete_named};
 use super::{cluster_lease, write};
-use crate::api::{CephBenchmark, TestPhase};
+use crate::api::CephBenchmark;
 use crate::plan::decide::{Say, Step, Target, ThingKind, to_sweep};
 use crate::plan::frozen::{Frozen, RunKey};
 use crate::resources::names::{FINALIZER, RunNames};
@@ -155,9 +155,7 @@ async fn store(context: &Context, look: &Look, test: usize, result: StoredTest) 
         cause = result.status.message.as_deref().unwrap_or_default(),
         "a test has ended"
     );
-    let failed = result.status.phase == TestPhase::Error;
-    let remains = run.test(test).0.kind.remains();
-    let sweeps = if failed { to_sweep(remains, &look.clients.states) } else { Vec::new() };
+    let sweeps = to_sweep(run.test(test).0.kind.remains(), &look.clients.states);
     create(context, &look.owner, &build_result_config_map(&run, test, result, &sweeps)?).await
 }
 

@@ -215,12 +215,34 @@ fn a_result_reads_back_and_tells_its_end_without_its_contents() {
                 build_result_config_map(context, FILE, result.clone(), &[0, 2]).expect("it is written");
             assert_eq!(read_result_config_map(&config_map).expect("it reads").status, result.status);
             assert_eq!(end_of(config_map.metadata.annotations.as_ref()), end);
-            assert_eq!(sweeps_of(config_map.metadata.annotations.as_ref()), [0, 2]);
+            let sweeps: &[u32] = if end == TestEnd::Error { &[0, 2] } else { &[] };
+            assert_eq!(sweeps_of(config_map.metadata.annotations.as_ref()), sweeps);
             config_map.binary_data = None;
             if phase == TestPhase::Error {
                 insta::assert_yaml_snapshot!("result", config_map);
             }
         }
+    });
+}
+
+#[test]
+fn figures_that_do_not_fit_end_the_test_with_an_error_that_says_so() {
+    // Text that does not compress.
+    let mut state = 1_u64;
+    let mut noise = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        char::from(35 + (state >> 33) as u8 % 90)
+    };
+    let summary: String = (0..400_000).map(|_| noise()).collect();
+    let large = TestStatus { summary: Some(summary), ..status(TestPhase::Completed) };
+    in_context(|context| {
+        let result = StoredTest { status: large.clone(), report: None };
+        let config_map = build_result_config_map(context, FILE, result, &[0, 2]).expect("it is written");
+        let annotations = config_map.metadata.annotations.as_ref();
+        assert_eq!((end_of(annotations), sweeps_of(annotations)), (TestEnd::Error, vec![0, 2]));
+        let stored = read_result_config_map(&config_map).expect("it reads").status;
+        assert_eq!((stored.name.as_str(), stored.phase), ("file", TestPhase::Error));
+        assert!(stored.message.is_some_and(|cause| cause.starts_with("its result can't be kept")));
     });
 }
 
