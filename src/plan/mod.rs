@@ -10,6 +10,7 @@ mod parse;
 pub mod policy;
 pub mod preflight;
 mod problem;
+mod room;
 mod types;
 mod validate;
 
@@ -18,5 +19,6 @@ pub use expand::points_for;
 pub use message::{MAX_MESSAGE, shortened};
 pub use parse::parse;
 pub use problem::Problem;
+pub use room::{MOST_KEPT, most_points, share};
 pub use types::{ClientPods, Limit, Plan, PlannedGate, PlannedKind, PlannedPool, PlannedTest};
 pub use validate::{MAX_POINTS, RADOS_DEFAULT_BYTES, Validated, validate};

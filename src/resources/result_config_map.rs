@@ -12,7 +12,8 @@ use super::run_context::RunContext;
 use super::sweeps_config_map::list_of;
 use crate::api::TestPhase;
 use crate::plan::decide::TestEnd;
-use crate::results::artifact::{Artifact, MAX_ARTIFACT, MAX_CHUNK, StoredTest, pack, unpack};
+use crate::plan::share;
+use crate::results::artifact::{Artifact, MAX_CHUNK, StoredTest, pack, unpack};
 use crate::results::unmeasured;
 
 /// Annotation that says how the test ended, so that a list without contents tells it.
@@ -22,9 +23,6 @@ const ERROR: &str = "Error";
 /// Annotation with the sha256 of what is stored.
 const DIGEST: &str = "cephbench.io/digest";
 const KEY: &str = "artifact.json.gz";
-
-/// For the plan, which belongs to what a run keeps.
-const RESERVED: usize = 64 << 10;
 
 /// Each test has an equal share of what a run may keep. Figures that don't fit into it make the test's end an error: it has one all the same.
 /// `killed`: clients to sweep up after, should the test have failed.
@@ -36,7 +34,7 @@ pub fn build_result_config_map(
 ) -> Result<ConfigMap, StoredError> {
     let write = |cause: String| StoredError::Write { what: "the result", cause };
     let mut metadata = context.test_metadata(context.names().result(test), Role::Result, test);
-    let share = (MAX_ARTIFACT - RESERVED) / context.frozen.prepared.plan.tests.len().max(1);
+    let share = share(context.frozen.prepared.plan.tests.len());
     let pack = |result| pack(&Artifact::new(vec![result]), share.min(MAX_CHUNK));
     let (name, completed) = (result.status.name.clone(), result.status.phase == TestPhase::Completed);
     let (outcome, packed) = match pack(result) {

@@ -19,7 +19,7 @@ pub use survey::{ClusterFacts, ClusterNetwork, Monitors, NodeFacts, OsdFacts, Po
 use super::decide::Refusal;
 use super::frozen::{Prepared, PreparedTest};
 use super::policy::{Denied, OperatorConfig};
-use super::{Plan, PlannedKind, PlannedPool, PlannedTest, estimate, points_for};
+use super::{Plan, PlannedKind, PlannedPool, PlannedTest, estimate, most_points, points_for};
 use crate::api::CephBenchmarkSpec;
 
 /// Points that a network test may grow to once its pairs are known: more fit neither a task nor a report.
@@ -37,12 +37,12 @@ pub fn check(
     let mut tests = Vec::with_capacity(plan.tests.len());
     for (index, test) in plan.tests.iter().enumerate() {
         let place = Place { index, name: &test.name };
-        tests.push(Check { survey, cluster: found, config, test, place }.prepare()?);
+        tests.push(Check { survey, cluster: found, config, test, tests: plan.tests.len(), place }.prepare()?);
     }
     cluster::healthy(found)?;
     for ((index, test), prepared) in plan.tests.iter().enumerate().zip(&tests) {
         let place = Place { index, name: &test.name };
-        Check { survey, cluster: found, config, test, place }.space(prepared)?;
+        Check { survey, cluster: found, config, test, tests: plan.tests.len(), place }.space(prepared)?;
     }
     let needs_monitors = plan.tests.iter().any(|test| test.kind.needs().user);
     Ok(Prepared {
@@ -96,12 +96,14 @@ struct Check<'a> {
     cluster: &'a ClusterFacts,
     config: &'a OperatorConfig,
     test: &'a PlannedTest,
+    /// Tests of the plan.
+    tests: usize,
     place: Place<'a>,
 }
 
 impl Check<'_> {
     fn prepare(&self) -> Result<PreparedTest, Refusal> {
-        let Check { survey, cluster, config: _, test, place } = self;
+        let Check { survey, cluster, config: _, test, tests: _, place } = self;
         self.allowed()?;
         let clients = &test.clients;
         let tolerations = nodes::tolerations(survey, cluster, &clients.spec.tolerations);
@@ -205,11 +207,24 @@ impl Check<'_> {
                 ),
             ));
         }
+        let rounds = self.test.points.iter().map(|point| point.rounds).max().unwrap_or(1);
+        let most = most_points(self.tests, rounds);
+        if points > most {
+            return Err(refuse(
+                "TooManyPoints",
+                format!(
+                    "{}: {points} points with {rounds} rounds each, and of {} tests at most {most} of each can be kept: \
+                     measure fewer points, or fewer tests in a benchmark",
+                    self.place.test(),
+                    self.tests
+                ),
+            ));
+        }
         Ok(())
     }
 
     fn space(&self, prepared: &PreparedTest) -> Result<(), Refusal> {
-        let Check { survey, cluster, config: _, test, place } = self;
+        let Check { survey, cluster, config: _, test, tests: _, place } = self;
         let PlannedKind::Rados(pool) = &test.kind else { return Ok(()) };
         let bytes = estimate(test, prepared.nodes.len() as u32).space;
         match pool {
