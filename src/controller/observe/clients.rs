@@ -8,7 +8,7 @@ use kube::api::{Api, ListParams, LogParams};
 use super::super::client_state::{Seen, client_state, pod_of};
 use super::super::context::Context;
 use super::super::error::{ControllerError, During};
-use super::super::warning::{Warned, warning};
+use super::super::warning::{Told, Warnings, warnings};
 use super::things::{Things, name_of};
 use crate::contract::conductor_port;
 use crate::plan::decide::{Client, ClientState};
@@ -50,12 +50,12 @@ pub(super) async fn see(
     for (client, node) in (0_u32..).zip(&prepared.nodes) {
         let place = (at.number, at.index, client);
         let (job, pods) = (things.job(place, false), things.pods(place, false));
-        let look = |warning, address| client_state(Seen { job, pods: pods.clone(), warning, address, now });
-        let mut state = look(None, None);
-        if closely && asked < MOST_EVENTS && matches!(state, ClientState::Starting { trouble: None, .. }) {
+        let look = |warnings| client_state(Seen { job, pods: pods.clone(), warnings, address: None, now });
+        let mut state = look(Warnings::default());
+        if closely && asked < MOST_EVENTS && matches!(state, ClientState::Starting { .. }) {
             asked += 1;
             let names = job.map(name_of).into_iter().chain(pods.iter().map(|pod| pod.name_any()));
-            state = look(events(context, owner, names).await?, None);
+            state = look(events(context, owner, names).await?);
         }
         let job_made = job.and_then(|job| job.metadata.creation_timestamp.as_ref()).map(|time| time.0);
         seen.states.push(Client { node: node.clone(), job_made, state });
@@ -99,20 +99,20 @@ fn address_of(pod: &Pod, port: u16) -> Option<String> {
     Some(if ip.contains(':') { format!("[{ip}]:{port}") } else { format!("{ip}:{port}") })
 }
 
-/// What the newest warning says of a Job or of its pods.
+/// What Events say of a Job or of its pods.
 async fn events(
     context: &Context,
     owner: &Owner,
     names: impl Iterator<Item = String>,
-) -> Result<Option<String>, ControllerError> {
+) -> Result<Warnings, ControllerError> {
     let api: Api<Event> = Api::namespaced(context.client.clone(), &owner.namespace);
-    let mut warned = Vec::new();
+    let mut told = Vec::new();
     for name in names {
-        let of_object = ListParams::default().fields(&format!("involvedObject.name={name},type=Warning"));
+        let of_object = ListParams::default().fields(&format!("involvedObject.name={name}"));
         let listed = api.list(&of_object).await.during(|| format!("list Events of {name}"))?;
-        warned.extend(listed.items.iter().map(Warned::of));
+        told.extend(listed.items.iter().map(Told::of));
     }
-    Ok(warning(&warned))
+    Ok(warnings(&told))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use k8s_openapi::jiff::Timestamp;
 
 use super::super::client_state::{Seen, client_state};
+use super::super::warning::Warnings;
 use super::things::Things;
 use crate::plan::decide::{ClientState, Sweep, Sweeper};
 use crate::plan::frozen::PreparedTest;
@@ -22,7 +23,7 @@ pub(super) fn see(things: &Things, test: &Swept<'_>, killed: &[u32], now: Timest
     let sweep = |client: &u32| {
         let place = (test.number, test.index, *client);
         let (job, pods) = (things.job(place, true), things.pods(place, true));
-        let state = client_state(Seen { job, pods, warning: None, address: None, now });
+        let state = client_state(Seen { job, pods, warnings: Warnings::default(), address: None, now });
         Sweep { client: *client, what: what(test, *client), sweeper: sweeper(state) }
     };
     killed.iter().map(sweep).collect()

@@ -203,6 +203,7 @@ impl ClientState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     pub cause: String,
+    pub since: Timestamp,
     /// Trying again can't help.
     pub hopeless: bool,
 }

@@ -248,16 +248,18 @@ fn the_others_start_when_the_conductor_listens() {
 
 #[test]
 fn trouble_at_the_start_ends_the_test_with_its_cause() {
+    let starting = |since, trouble| {
+        measuring(test(vec![client("n1", ClientState::Starting { since, trouble })]), TestPhase::Preparing)
+    };
     let with = |seconds, trouble: Option<(&str, bool)>| {
-        let trouble = trouble.map(|(cause, hopeless)| Trouble { cause: cause.into(), hopeless });
-        measuring(
-            test(vec![client("n1", ClientState::Starting { since: ago(seconds), trouble })]),
-            TestPhase::Preparing,
-        )
+        let since = ago(seconds);
+        starting(since, trouble.map(|(cause, hopeless)| Trouble { cause: cause.into(), since, hopeless }))
     };
     assert_eq!(failure(&with(1, Some(("InvalidImageName", true)))), "client 0 on n1: InvalidImageName");
     assert!(waits(&with(patience::TROUBLE, Some(("ErrImagePull", false)))));
     assert_eq!(failure(&with(patience::TROUBLE + 1, Some(("ErrImagePull", false)))), "client 0 on n1: ErrImagePull");
+    let late = Trouble { cause: "ErrImagePull".into(), since: ago(1), hopeless: false };
+    assert!(waits(&starting(ago(patience::TROUBLE + 1), Some(late))), "trouble counts from its own time");
     assert!(waits(&with(patience::START, None)));
     assert!(failure(&with(patience::START + 1, None)).contains("did not start"));
 }
