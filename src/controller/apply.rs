@@ -20,8 +20,9 @@ use crate::plan::frozen::{Frozen, RunKey};
 use crate::resources::names::{FINALIZER, RunNames};
 use crate::resources::rook::{CephBlockPool, CephClient};
 use crate::resources::{
-    RunContext, build_block_pool, build_ceph_client, build_job, build_network_policy, build_plan_config_map,
-    build_result_config_map, build_sweeper_job, build_sweeps_config_map, build_task_config_map, build_token_secret,
+    RunContext, build_block_pool, build_ceph_client, build_job, build_left_config_map, build_network_policy,
+    build_plan_config_map, build_result_config_map, build_sweeper_job, build_sweeps_config_map, build_task_config_map,
+    build_token_secret,
 };
 use crate::results::artifact::StoredTest;
 
@@ -47,9 +48,11 @@ pub async fn apply(context: &Context, look: &Look, step: &Step) -> Result<(), Co
             give_up(context, look, left).await?;
             finalizers(context, look, false).await
         }
-        Step::Delete { kind, things, tell } => {
-            tell_left(context, look, tell).await?;
-            remove(context, look, *kind, things).await
+        Step::Delete { kind, things } => remove(context, look, *kind, things).await,
+        Step::NoteLeft { test, left } => {
+            tell_left(context, look, left).await?;
+            let run = look.run_context(context)?;
+            create(context, &look.owner, &build_left_config_map(&run, *test, left)).await
         }
         Step::NoteSweeps { test, clients } => {
             let run = look.run_context(context)?;
@@ -204,7 +207,11 @@ async fn prune(context: &Context, look: &Look, runs: &[i64]) -> Result<(), Contr
         for (_, record) in look.records.of_run(*number) {
             delete_named::<ConfigMap>(context, &look.owner, &record.name).await?;
         }
-        delete_named::<ConfigMap>(context, &look.owner, &RunNames::new(&look.owner.uid, *number).plan()).await?;
+        let names = RunNames::new(&look.owner.uid, *number);
+        for test in look.records.with_left(*number) {
+            delete_named::<ConfigMap>(context, &look.owner, &names.left(test)).await?;
+        }
+        delete_named::<ConfigMap>(context, &look.owner, &names.plan()).await?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::progress::progress_of;
 use crate::api::{ArtifactStatus, BenchmarkStatus, ClusterStatus, Phase, RunStatus, TestPhase, TestStatus};
 use crate::plan::PlannedGate;
-use crate::plan::decide::{Observed, Say, Wanted};
+use crate::plan::decide::{Observed, Say, Wanted, describe};
 use crate::plan::frozen::{Frozen, RunKey};
 use crate::resources::names::RunNames;
 use crate::results::{Parts, assemble, judge, phase_of, progress, reasons};
@@ -39,11 +39,14 @@ fn parts(sources: &Sources, say: &Say, now: Timestamp) -> Parts {
         Say::Invalid { message } => Parts {
             reason: Some(reasons::INVALID_SPEC.into()),
             message: Some(message.clone()),
+            left_behind: staying(sources),
             ..without_run(sources, Phase::Error)
         },
-        Say::Suspended => {
-            Parts { message: Some("suspended: spec.suspend is set".into()), ..without_run(sources, Phase::Cancelled) }
-        }
+        Say::Suspended => Parts {
+            message: Some("suspended: spec.suspend is set".into()),
+            left_behind: staying(sources),
+            ..without_run(sources, Phase::Cancelled)
+        },
         Say::Queued { behind } => Parts { message: Some(behind.clone()), ..without_run(sources, Phase::Queued) },
         Say::Refused { number, key, reason, message } => Parts {
             reason: Some(reason.clone()),
@@ -80,6 +83,11 @@ fn parts(sources: &Sources, say: &Say, now: Timestamp) -> Parts {
             ..without_run(sources, Phase::Cancelled)
         },
     }
+}
+
+/// What an earlier run made and does not go.
+fn staying(sources: &Sources) -> Vec<String> {
+    sources.observed.things.iter().map(describe).collect()
 }
 
 fn ended(result: Option<&TestStatus>) -> TestPhase {

@@ -33,6 +33,9 @@ pub const ON_FAILURE: &str = "cephbench.io/on-failure";
 /// Annotation with the clients that are to be swept up after: `0,2`.
 pub const SWEEP: &str = "cephbench.io/sweep";
 
+/// Annotation with what could not be swept up, a line each.
+pub const LEFT: &str = "cephbench.io/left";
+
 /// What an object is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -40,6 +43,7 @@ pub enum Role {
     Result,
     Task,
     Sweeps,
+    Left,
     Token,
     Client,
     Sweeper,
@@ -55,6 +59,7 @@ impl Role {
             Role::Result => "result",
             Role::Task => "task",
             Role::Sweeps => "sweeps",
+            Role::Left => "left",
             Role::Token => "token",
             Role::Client => "client",
             Role::Sweeper => "sweeper",
@@ -107,6 +112,10 @@ impl RunNames {
 
     pub fn sweeps(&self, test: usize) -> String {
         format!("cephbench-{}-sweeps-{test}", self.run)
+    }
+
+    pub fn left(&self, test: usize) -> String {
+        format!("cephbench-{}-left-{test}", self.run)
     }
 
     pub fn token(&self) -> String {

@@ -167,6 +167,10 @@ fn rooks_objects() {
 fn what_serves_the_run() {
     in_context(|context| {
         insta::assert_yaml_snapshot!("network_policy", build_network_policy(context));
+        let left = ["directory d of client 0: no\nspace".into(), "objects x".into()];
+        let left = build_left_config_map(context, OLD_POOL, &left);
+        assert_eq!(left_of(left.metadata.annotations.as_ref()), ["directory d of client 0: no space", "objects x"]);
+        insta::assert_yaml_snapshot!("left", left);
         insta::assert_yaml_snapshot!("sweeps", build_sweeps_config_map(context, OLD_POOL, &[0, 2]));
         insta::assert_yaml_snapshot!("token_secret", build_token_secret(context, "not a secret"));
         let lease = build_cluster_lease("cephbench-system", "7436E88C-x", &Holder::of(context.owner), now());

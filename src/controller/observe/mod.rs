@@ -146,6 +146,7 @@ impl Look {
                 end,
                 remains: planned.kind.remains(),
                 sweeps,
+                left_noted: self.records.left_is_noted(frozen.number, index),
             });
             if current {
                 self.clients = clients;

@@ -4,7 +4,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
 use super::*;
 use crate::api::{CephBenchmarkSpec, ClusterStatus, PoolStatus, Progress};
-use crate::plan::decide::{Home, Lease, Preflight, Recorded, RecordedRun};
+use crate::plan::decide::{Home, Lease, Preflight, Recorded, RecordedRun, Thing, ThingKind};
 use crate::plan::frozen::{Prepared, PreparedTest};
 use crate::plan::{Validated, validate};
 
@@ -204,6 +204,26 @@ fn a_spec_that_is_not_valid_ends_what_is_said_of_the_run_before() {
     assert_eq!((status.phase, status.observed_generation), (Some(Phase::Error), 5));
     assert_eq!(condition(&status, "Stalled").reason, "InvalidSpec");
     assert!(status.tests.is_empty() && status.run.is_some_and(|run| run.completion_time.is_some()));
+}
+
+#[test]
+fn what_an_earlier_run_made_and_does_not_go_is_named_without_a_run() {
+    let mut observed = observed(Wanted::Invalid("x".into()));
+    observed.things.push(Thing {
+        kind: ThingKind::Pool,
+        name: "p".into(),
+        uid: "u".into(),
+        run: 1,
+        test: Some(0),
+        removing: Some(now()),
+        blocked: Some("it holds images".into()),
+    });
+    for say in [Say::Invalid { message: "x".into() }, Say::Suspended] {
+        let status = after(say, &observed, &going(), None);
+        let running = condition(&status, "Running");
+        assert_eq!(running.reason, "LeftBehind");
+        assert!(running.message.contains("CephBlockPool p: it holds images"), "{}", running.message);
+    }
 }
 
 #[test]

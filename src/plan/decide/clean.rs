@@ -56,13 +56,11 @@ pub(super) fn clean(observed: &Observed, scope: Scope) -> Cleaning {
             if let Some(step) = (kind == ThingKind::Job).then(|| note(observed, &fresh)).flatten() {
                 return Cleaning::Next(step);
             }
-            let tell = match (kind == ThingKind::Task).then(|| sweep(observed, &fresh)) {
-                Some(Err(step)) => return Cleaning::Next(step),
-                Some(Ok(tell)) => tell,
-                None => Vec::new(),
-            };
+            if let Some(step) = (kind == ThingKind::Task).then(|| sweep(observed, &fresh)).flatten() {
+                return Cleaning::Next(step);
+            }
             let things = fresh.into_iter().map(target).collect();
-            return Cleaning::Next(Step::Delete { kind, things, tell });
+            return Cleaning::Next(Step::Delete { kind, things });
         }
         if let Some(waiting) = things.iter().find(|thing| !stuck(observed, thing)) {
             return Cleaning::Next(Step::Wait {
@@ -89,7 +87,8 @@ fn stuck(observed: &Observed, thing: &Thing) -> bool {
     }
 }
 
-fn describe(thing: &Thing) -> String {
+/// A thing that does not go, for people.
+pub fn describe(thing: &Thing) -> String {
     let kind = thing.kind.word();
     match &thing.blocked {
         Some(blocked) => format!("{kind} {}: {blocked}", thing.name),

@@ -41,7 +41,8 @@ fn end(observed: &Observed, run: &Run, going: Say, last: impl FnOnce(Vec<String>
     if observed.finalizer && left.is_empty() {
         return Step::RemoveFinalizer;
     }
-    Step::Say(last(left))
+    let swept = observed.records.iter().filter(|record| record.number == run.number).flat_map(|record| &record.left);
+    Step::Say(last(left.into_iter().chain(swept.cloned()).collect()))
 }
 
 /// The results are in the status before anything that could give them again is deleted.

@@ -14,6 +14,7 @@ pub mod patience;
 mod step;
 mod sweep;
 
+pub use clean::describe;
 pub use observed::{
     Client, ClientState, Home, Lease, Observed, Preflight, Record, Recorded, RecordedRun, Refusal, Run, Served, Sweep,
     Sweeper, Test, TestEnd, Thing, ThingKind, Trouble, Wanted,

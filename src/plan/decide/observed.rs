@@ -54,11 +54,13 @@ pub struct RecordedRun {
 }
 
 /// What is kept of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     pub number: i64,
     /// Whether it came to its own end: every test has a result, or was skipped after one that failed.
     pub whole: bool,
+    /// What its sweepers could not remove: nobody here can.
+    pub left: Vec<String>,
 }
 
 /// Who has the Ceph cluster.
@@ -128,6 +130,8 @@ pub struct Test {
     pub remains: Remains,
     /// Clients that were killed and may have left what only the bench can remove: known once the test has ended, or is noted to be stopped.
     pub sweeps: Vec<Sweep>,
+    /// What its sweepers could not remove is noted.
+    pub left_noted: bool,
 }
 
 /// A client that was killed, and what sweeps up after it.

@@ -60,11 +60,14 @@ pub enum Step {
         test: usize,
         client: u32,
     },
-    /// `tell`: what stays behind all the same, to be told before.
+    /// Tell what sweepers of a test could not remove, and keep it for the status.
+    NoteLeft {
+        test: usize,
+        left: Vec<String>,
+    },
     Delete {
         kind: ThingKind,
         things: Vec<Target>,
-        tell: Vec<String>,
     },
     /// Delete plans and results of runs with these numbers.
     Prune {

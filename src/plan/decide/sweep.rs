@@ -41,31 +41,35 @@ pub(super) fn note(observed: &Observed, jobs: &[&Thing]) -> Option<Step> {
     })
 }
 
-/// Sweeps up for the tests that these tasks are of: the next step, or what stays behind.
-pub(super) fn sweep(observed: &Observed, tasks: &[&Thing]) -> Result<Vec<String>, Step> {
-    let Some(run) = &observed.run else { return Ok(Vec::new()) };
+/// Sweeps up for the tests that these tasks are of: the next step, as long as there is one.
+pub(super) fn sweep(observed: &Observed, tasks: &[&Thing]) -> Option<Step> {
+    let run = observed.run.as_ref()?;
     let concerned = |index: usize| tasks.iter().any(|task| task.run == run.number && task.test == Some(index));
-    let tests = run.tests.iter().enumerate().filter(|(index, _)| concerned(*index));
-    let sweeps: Vec<(usize, &Sweep)> =
-        tests.flat_map(|(index, test)| test.sweeps.iter().map(move |sweep| (index, sweep))).collect();
+    let tests = || run.tests.iter().enumerate().filter(|(index, _)| concerned(*index));
+    let mut sweeps = tests().flat_map(|(index, test)| test.sweeps.iter().map(move |sweep| (index, sweep)));
     // All of them at once: each works on a node of its own.
-    if let Some((test, sweep)) = sweeps.iter().find(|(_, sweep)| sweep.sweeper == Sweeper::Absent) {
-        return Err(Step::CreateSweeper { test: *test, client: sweep.client });
+    if let Some((test, sweep)) = sweeps.find(|(_, sweep)| sweep.sweeper == Sweeper::Absent) {
+        return Some(Step::CreateSweeper { test, client: sweep.client });
     }
-    let mut left = Vec::new();
-    for (_, Sweep { client: _, what, sweeper }) in sweeps {
-        match sweeper {
-            Sweeper::Working { since } if patience::seconds_between(*since, observed.now) > patience::SWEEP => {
-                left.push(format!("{what}: its sweeper did not end within {} s", patience::SWEEP));
+    for (index, test) in tests() {
+        let mut left = Vec::new();
+        for Sweep { client: _, what, sweeper } in &test.sweeps {
+            match sweeper {
+                Sweeper::Working { since } if patience::seconds_between(*since, observed.now) > patience::SWEEP => {
+                    left.push(format!("{what}: its sweeper did not end within {} s", patience::SWEEP));
+                }
+                Sweeper::Absent | Sweeper::Working { since: _ } => {
+                    return Some(Step::Wait { seconds: 1, reason: format!("sweeping up: {what}") });
+                }
+                Sweeper::Done => {}
+                Sweeper::Failed(cause) => left.push(format!("{what}: {cause}")),
             }
-            Sweeper::Absent | Sweeper::Working { since: _ } => {
-                return Err(Step::Wait { seconds: 1, reason: format!("sweeping up: {what}") });
-            }
-            Sweeper::Done => {}
-            Sweeper::Failed(cause) => left.push(format!("{what}: {cause}")),
+        }
+        if !left.is_empty() && !test.left_noted {
+            return Some(Step::NoteLeft { test: index, left });
         }
     }
-    Ok(left)
+    None
 }
 
 #[cfg(test)]

@@ -264,8 +264,38 @@ fn a_sweeper_that_hangs_holds_nothing_up_and_what_stays_is_told() {
     world.settle();
     world.assert_nothing_left();
     assert_eq!(world.recorded.phase, Some(Phase::Passed));
-    assert_eq!(world.told.len(), 2);
-    assert!(world.told[0].contains("directory of client 1"), "{:?}", world.told);
+    assert_eq!(world.left.len(), 2, "of each test");
+    assert!(world.left[&(1, 0)][0].contains("directory of client 1"), "{:?}", world.left);
+    assert!(world.recorded.left_behind, "the status names it");
+    world.generation += 1;
+    world.settle();
+    assert!(world.recorded.left_behind, "and goes on naming it");
+}
+
+#[test]
+fn what_does_not_go_is_named_while_another_spec_is_refused_or_suspended() {
+    let edits: [fn(&mut World); 2] = [|world| world.key = None, |world| world.suspend = true];
+    for edit in edits {
+        let mut world = World::new();
+        world.pool_is_stuck = true;
+        for _ in 0..200 {
+            let _ = world.apply(decide(&world.look()));
+        }
+        edit(&mut world);
+        if world.suspend {
+            world.edit("b");
+        }
+        world.generation += 1;
+        for _ in 0..50 {
+            let _ = world.apply(decide(&world.look()));
+        }
+        assert!(matches!(world.recorded.phase, Some(Phase::Error | Phase::Cancelled)), "{:?}", world.recorded.phase);
+        assert!(world.recorded.left_behind);
+        world.pool_is_stuck = false;
+        world.settle();
+        assert!(!world.recorded.left_behind);
+        world.assert_nothing_left();
+    }
 }
 
 /// Runs until the second test measures, stops it, and gives how many sweepers each of its clients had.

@@ -40,6 +40,7 @@ fn test(clients: Vec<Client>) -> Test {
         end: None,
         remains: Remains::Nothing,
         sweeps: Vec::new(),
+        left_noted: false,
     }
 }
 
@@ -70,14 +71,14 @@ fn measuring(test: Test, phase: TestPhase) -> Observed {
             tests: vec![test],
         }),
         things: Vec::new(),
-        records: vec![Record { number: 1, whole: false }],
+        records: vec![Record { number: 1, whole: false, left: Vec::new() }],
         preflight: Preflight::Skipped,
         home: Home::default(),
     }
 }
 
 fn whole(number: i64) -> Record {
-    Record { number, whole: true }
+    Record { number, whole: true, left: Vec::new() }
 }
 
 fn idle() -> Observed {

@@ -54,7 +54,8 @@ pub struct World {
     noted: BTreeMap<(i64, usize), Vec<u32>>,
     /// Sweepers started, by run, test and client.
     pub swept: BTreeMap<(i64, usize, u32), usize>,
-    pub told: Vec<String>,
+    /// What sweepers could not remove, by run and test.
+    pub left: BTreeMap<(i64, usize), Vec<String>>,
     /// Writes left before the operator is killed.
     pub fuse: Option<usize>,
     pub writes: usize,
@@ -93,7 +94,7 @@ impl World {
             sweepers_hang: false,
             noted: BTreeMap::new(),
             swept: BTreeMap::new(),
-            told: Vec::new(),
+            left: BTreeMap::new(),
             fuse: None,
             writes: 0,
         }
@@ -142,6 +143,7 @@ impl World {
             end: self.results.get(&(number, test)).copied(),
             remains: self.remains,
             sweeps: self.sweeps(number, test),
+            left_noted: self.left.contains_key(&(number, test)),
         });
         Run {
             number,
@@ -157,7 +159,8 @@ impl World {
 
     fn record(&self, number: i64) -> Record {
         let ended = |test: usize| self.results.contains_key(&(number, test));
-        Record { number, whole: (0..self.needs.len()).all(ended) }
+        let left = self.left.iter().filter(|((run, _), _)| *run == number).flat_map(|(_, left)| left.clone());
+        Record { number, whole: (0..self.needs.len()).all(ended), left: left.collect() }
     }
 
     fn name(run: i64, test: Option<usize>, kind: ThingKind, index: usize) -> String {
@@ -311,10 +314,11 @@ impl World {
                 *self.swept.entry((run, test, client)).or_default() += 1;
                 self.make(ThingKind::Sweeper, run, Some(test), client as usize)
             }
-            Step::Delete { kind, things, tell } => {
-                self.told.extend(tell);
-                self.delete(kind, &things)
+            Step::NoteLeft { test, left } => {
+                self.left.insert((run, test), left);
+                self.wrote()
             }
+            Step::Delete { kind, things } => self.delete(kind, &things),
             Step::Prune { runs } => {
                 for number in runs {
                     self.frozen.remove(&number);
@@ -360,15 +364,16 @@ impl World {
 
     fn say(&mut self, say: Say) -> Result<(), Killed> {
         let started = self.frozen.iter().next_back().map(|(number, key)| (*number, key.clone()));
+        let staying: Vec<String> = self.things.iter().map(describe).collect();
         let recorded = &mut self.recorded;
         recorded.observed_generation = self.generation;
         recorded.message = None;
         let (phase, left) = match say {
             Say::Invalid { message } => {
                 recorded.message = Some(message);
-                (Phase::Error, Vec::new())
+                (Phase::Error, staying)
             }
-            Say::Suspended => (Phase::Cancelled, Vec::new()),
+            Say::Suspended => (Phase::Cancelled, staying),
             Say::Queued { behind } => {
                 recorded.message = Some(behind);
                 (Phase::Queued, Vec::new())
