@@ -1,10 +1,17 @@
 //! Does one step. Thin: it builds, writes, and leaves the next step to the next look.
 
+use std::fmt::Debug;
+use std::time::Instant;
+
+use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 use kube::api::{Api, Patch, PatchParams};
+use kube::{Resource, ResourceExt};
 use rand::Rng;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::collect::{Expected, failed, read_log, result};
@@ -22,7 +29,7 @@ use crate::resources::rook::{CephBlockPool, CephClient};
 use crate::resources::{
     RunContext, build_block_pool, build_ceph_client, build_job, build_left_config_map, build_network_policy,
     build_plan_config_map, build_result_config_map, build_sweeper_job, build_sweeps_config_map, build_task_config_map,
-    build_token_secret,
+    build_token_secret, list_of,
 };
 use crate::results::artifact::StoredTest;
 
@@ -36,7 +43,7 @@ pub async fn apply(context: &Context, look: &Look, step: &Step) -> Result<(), Co
         Step::AddFinalizer => finalizers(context, look, true).await,
         Step::RemoveFinalizer => finalizers(context, look, false).await,
         Step::Freeze { number, key } => match freeze(context, look, *number, key).await {
-            Err(error) if error.is_refused() => {
+            Err(error) if context.tries.is_hopeless(&look.owner.uid, &error, Instant::now()) => {
                 let (key, message) = (key.clone(), error.to_string());
                 let refused = Say::Refused { number: *number, key, reason: "NotAccepted".into(), message };
                 say(context, look, &refused).await
@@ -52,16 +59,16 @@ pub async fn apply(context: &Context, look: &Look, step: &Step) -> Result<(), Co
         Step::NoteLeft { test, left } => {
             tell_left(context, look, left).await?;
             let run = look.run_context(context)?;
-            create(context, &look.owner, &build_left_config_map(&run, *test, left)).await
+            create_or_not(context, look, &build_left_config_map(&run, *test, left), String::new()).await
         }
         Step::NoteSweeps { test, clients } => {
             let run = look.run_context(context)?;
-            create(context, &look.owner, &build_sweeps_config_map(&run, *test, clients)).await
+            create_or_not(context, look, &build_sweeps_config_map(&run, *test, clients), list_of(clients)).await
         }
         Step::CreateSweeper { test, client } => {
             let run = look.run_context(context)?;
             tracing::info!(benchmark = look.owner.name, test, client, "sweeping up after a client that was killed");
-            create(context, &look.owner, &build_sweeper_job(&run, *test, *client)).await
+            create_or_not(context, look, &build_sweeper_job(&run, *test, *client), String::new()).await
         }
         Step::RecordFailure { test, cause } => {
             let run = look.run_context(context)?;
@@ -74,14 +81,38 @@ pub async fn apply(context: &Context, look: &Look, step: &Step) -> Result<(), Co
         | Step::CreateUser { test }
         | Step::CreateTasks { test }
         | Step::CreateConductor { test }
-        | Step::CreateClients { test, .. } => match prepare(context, look, step).await {
-            // The API server will say the same again: it is the test's end.
-            Err(error) if error.is_refused() => {
-                let status = failed(&look.run_context(context)?.test(*test).0.name, &error.to_string());
-                store(context, look, *test, StoredTest { status, report: None }).await
+        | Step::CreateClients { test, .. } => {
+            let run = look.run_context(context)?;
+            let act = run.names().result(*test);
+            match prepare(context, look, step).await {
+                // The API server will say the same again: it is the test's end.
+                Err(error) if context.tries.is_hopeless(&act, &error, Instant::now()) => {
+                    let status = failed(&run.test(*test).0.name, &error.to_string());
+                    store(context, look, *test, StoredTest { status, report: None }).await
+                }
+                Err(error) => Err(error),
+                Ok(()) => {
+                    context.tries.worked(&act);
+                    Ok(())
+                }
             }
-            done => done,
-        },
+        }
+    }
+}
+
+/// Creates what cleaning is better with. Nothing that can't be made keeps it up: `told` is then remembered in its place, or else the error.
+async fn create_or_not<K>(context: &Context, look: &Look, object: &K, told: String) -> Result<(), ControllerError>
+where
+    K: Clone + Debug + DeserializeOwned + Resource<DynamicType = (), Scope = NamespaceResourceScope> + Serialize,
+{
+    match create(context, &look.owner, object).await {
+        Err(error) if context.tries.is_hopeless(&object.name_any(), &error, Instant::now()) => {
+            tracing::warn!(benchmark = look.owner.name, %error, "going on without it");
+            let told = if told.is_empty() { error.to_string() } else { told };
+            context.tries.do_without(object.name_any(), told);
+            Ok(())
+        }
+        done => done,
     }
 }
 
@@ -215,3 +246,6 @@ async fn prune(context: &Context, look: &Look, runs: &[i64]) -> Result<(), Contr
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use super::names::{Role, SWEEP};
 use super::plan_config_map::StoredError;
 use super::run_context::RunContext;
-use super::sweeps_config_map::list_of;
+use super::sweeps_config_map::{clients_in, list_of};
 use crate::api::TestPhase;
 use crate::plan::decide::TestEnd;
 use crate::plan::share;
@@ -89,5 +89,5 @@ pub fn digest_of(annotations: Option<&BTreeMap<String, String>>) -> Option<&str>
 /// Clients whose remains are to be swept up, from the annotations alone.
 pub fn sweeps_of(annotations: Option<&BTreeMap<String, String>>) -> Vec<u32> {
     let list = annotations.and_then(|all| all.get(SWEEP)).map(String::as_str).unwrap_or_default();
-    list.split(',').filter_map(|client| client.parse().ok()).collect()
+    clients_in(list)
 }

@@ -32,7 +32,11 @@ pub fn left_of(annotations: Option<&BTreeMap<String, String>>) -> Vec<String> {
 }
 
 /// Clients as an annotation has them: `0,2`.
-pub(super) fn list_of(clients: &[u32]) -> String {
+pub fn list_of(clients: &[u32]) -> String {
     let list: Vec<String> = clients.iter().map(u32::to_string).collect();
     list.join(",")
+}
+
+pub fn clients_in(list: &str) -> Vec<u32> {
+    list.split(',').filter_map(|client| client.parse().ok()).collect()
 }

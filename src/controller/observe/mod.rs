@@ -134,7 +134,7 @@ impl Look {
             let clients = clients::see(context, &self.owner, things, &at, prepared, current, now).await?;
             let object = names.test(&planned.name);
             let swept = sweeps::Swept { names: &names, number: frozen.number, index, planned, prepared };
-            let sweeps = sweeps::see(things, &swept, self.records.killed(frozen.number, index), now);
+            let sweeps = sweeps::see(&context.tries, things, &swept, self.records.killed(frozen.number, index), now);
             tests.push(Test {
                 name: planned.name.clone(),
                 needs: planned.kind.needs(),
@@ -146,7 +146,8 @@ impl Look {
                 end,
                 remains: planned.kind.remains(),
                 sweeps,
-                left_noted: self.records.left_is_noted(frozen.number, index),
+                left_noted: self.records.left_is_noted(frozen.number, index)
+                    || context.tries.without(&names.left(index)).is_some(),
             });
             if current {
                 self.clients = clients;

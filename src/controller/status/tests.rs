@@ -2,83 +2,10 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
+use super::super::fixtures::{frozen, key, now, observed, validated};
 use super::*;
-use crate::api::{CephBenchmarkSpec, ClusterStatus, PoolStatus, Progress};
-use crate::plan::decide::{Home, Lease, Preflight, Recorded, RecordedRun, Thing, ThingKind};
-use crate::plan::frozen::{Prepared, PreparedTest};
-use crate::plan::{Validated, validate};
-
-const SPEC: &str = r#"{"tests": [
-    {"name": "a", "network": {}},
-    {"name": "b", "rados": {"pool": {"create": {"size": 2}}}}],
-  "gates": [{"name": "g", "test": "a", "metric": "errors", "max": 0}]}"#;
-
-fn now() -> Timestamp {
-    "2026-11-30T21:10:00Z".parse().expect("a time")
-}
-
-fn validated() -> Validated {
-    let spec: CephBenchmarkSpec = serde_json::from_str(SPEC).expect("a spec");
-    validate(&spec).expect("it is valid")
-}
-
-fn key() -> RunKey {
-    RunKey { spec_hash: "h".into(), trigger: Some("1".into()) }
-}
-
-fn frozen() -> Frozen {
-    let test = || PreparedTest {
-        nodes: vec!["n1".into(), "n2".into()],
-        image: "i".into(),
-        host_network: false,
-        network_annotations: Default::default(),
-        tolerations: Vec::new(),
-        resources: Default::default(),
-        priority_class: None,
-        pull_secrets: Vec::new(),
-        seconds: 100,
-        prepare_seconds: 600,
-        deadline_seconds: 800,
-        quota: 0,
-    };
-    let pool = PoolStatus { name: "b".into(), size: Some(2), pg_num: Some(64), created: true };
-    Frozen {
-        number: 3,
-        key: key(),
-        started: "2026-11-30T21:00:00Z".parse().expect("a time"),
-        prepared: Prepared {
-            plan: validated().plan,
-            cluster: ClusterStatus { fsid: Some("f".into()), pools: vec![pool], ..ClusterStatus::default() },
-            cluster_name: "c".into(),
-            fsid: "f".into(),
-            ceph_version: None,
-            mon_host: String::new(),
-            tests: vec![test(), test()],
-        },
-    }
-}
-
-fn observed(wanted: Wanted) -> Observed {
-    Observed {
-        now: now(),
-        generation: 5,
-        deleting: false,
-        finalizer: true,
-        suspend: false,
-        wanted,
-        recorded: Recorded {
-            observed_generation: 4,
-            run: Some(RecordedRun { number: 3, key: key(), finished: false }),
-            ..Recorded::default()
-        },
-        lease: Lease::Ours,
-        run: None,
-        things: Vec::new(),
-        records: Vec::new(),
-        preflight: Preflight::Skipped,
-        home: Home::default(),
-    }
-}
+use crate::api::Progress;
+use crate::plan::decide::{Thing, ThingKind};
 
 fn test(name: &str, phase: TestPhase, message: Option<&str>) -> TestStatus {
     TestStatus {
