@@ -51,6 +51,18 @@ impl ControllerError {
 }
 
 impl ControllerError {
+    pub fn is_forbidden(&self) -> bool {
+        match self {
+            ControllerError::Api { act: _, source } => {
+                matches!(source.as_ref(), kube::Error::Api(status) if status.is_forbidden() || status.code == 403)
+            }
+            ControllerError::Foreign { .. }
+            | ControllerError::Stored(_)
+            | ControllerError::Unreadable(_)
+            | ControllerError::Missing(_) => false,
+        }
+    }
+
     /// Trying the same again will be refused again.
     pub fn is_refused(&self) -> bool {
         match self {

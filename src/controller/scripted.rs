@@ -26,9 +26,13 @@ pub async fn answer(requests: &mut Requests, code: u16, body: Value) -> (String,
     let (request, send) = requests.next_request().await.expect("a request");
     let (parts, sent) = request.into_parts();
     let sent = sent.collect_bytes().await.expect("a body");
-    let body = Body::from(serde_json::to_vec(&body).expect("JSON"));
-    send.send_response(Response::builder().status(code).body(body).expect("a response"));
+    respond(send, code, &body);
     (parts.method.to_string(), parts.uri.path().to_owned(), serde_json::from_slice(&sent).unwrap_or(Value::Null))
+}
+
+pub fn respond(send: mock::SendResponse<Response<Body>>, code: u16, body: &Value) {
+    let body = Body::from(serde_json::to_vec(body).expect("JSON"));
+    send.send_response(Response::builder().status(code).body(body).expect("a response"));
 }
 
 pub fn failure(code: u16, reason: &str) -> Value {

@@ -112,7 +112,7 @@ async fn restrict(story: &Story) -> Result<()> {
 }
 
 /// A CephCluster that no operator serves, with the image of the real one and the status of a healthy cluster.
-async fn make_up_cluster(story: &Story, name: &str) -> Result<()> {
+pub(crate) async fn make_up_cluster(story: &Story, name: &str) -> Result<()> {
     let kind = e2e::standin::rook_kind("CephCluster");
     let real: Api<DynamicObject> = Api::namespaced_with(story.cluster.client.clone(), NAMESPACE, &kind);
     let mut data = real.get("rook-ceph").await?.data;

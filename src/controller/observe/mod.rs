@@ -61,26 +61,28 @@ pub async fn look(context: &Context, namespace: &str, name: &str) -> Result<Opti
     };
     let (validated, wanted) = wanted(&benchmark);
     let recorded = recorded(&benchmark);
-    let records = records::list(context, &owner).await?;
-    let finalizer = benchmark.metadata.finalizers.iter().flatten().any(|finalizer| finalizer == FINALIZER);
     let deleting = benchmark.metadata.deletion_timestamp.is_some();
+    // A namespace that goes takes the operator's rights in it along at any time.
+    let going = deleting && is_terminating(context, namespace).await?;
+    let records = unless_gone(going, records::list(context, &owner).await)?;
+    let finalizer = benchmark.metadata.finalizers.iter().flatten().any(|finalizer| finalizer == FINALIZER);
     let newest = records.newest_plan();
     let active = newest.filter(|plan| !is_finished(&recorded, plan.number));
     // Without a finalizer and without a run nothing was made that is to go again.
     let empty = !finalizer && active.is_none();
-    let things =
-        if empty { things::Things::default() } else { things::list(context, &owner).await?.with_tasks(&records) };
+    let things = if empty { Ok(things::Things::default()) } else { things::list(context, &owner).await };
+    let things = unless_gone(going, things)?.with_tasks(&records);
     let frozen = match (active, newest) {
-        (Some(plan), _) => Some(records::plan(context, &owner, plan).await?),
-        (None, Some(plan)) if finalizer => Some(records::plan(context, &owner, plan).await?),
+        (Some(plan), _) => unless_gone(going, records::plan(context, &owner, plan).await.map(Some))?,
+        (None, Some(plan)) if finalizer => unless_gone(going, records::plan(context, &owner, plan).await.map(Some))?,
         (None, _) => None,
     };
-    let home = if deleting || recorded.left_behind {
-        home(context, &owner, frozen.as_deref()).await?
-    } else {
-        Home::default()
+    let home = Home {
+        namespace_terminating: going,
+        cluster_gone: (deleting || recorded.left_behind)
+            && unless_gone(going, cluster_is_gone(context, &owner, frozen.as_deref()).await)?,
     };
-    let going = frozen.filter(|_| active.is_some());
+    let frozen = frozen.filter(|_| active.is_some());
     let mut look = Look {
         observed: Observed {
             now: Timestamp::now(),
@@ -101,7 +103,7 @@ pub async fn look(context: &Context, namespace: &str, name: &str) -> Result<Opti
         owner,
         validated,
         records,
-        frozen: going,
+        frozen,
         prepared: None,
         lease: lease::SeenLease::default(),
         clients: SeenClients::default(),
@@ -128,7 +130,7 @@ impl Look {
         for (index, (planned, prepared)) in frozen.tests().enumerate() {
             let end = self.records.end(frozen.number, index);
             // Only the clients of the test that is going are looked at closely.
-            let current = end.is_none() && !current_seen;
+            let current = end.is_none() && !current_seen && !self.observed.deleting;
             current_seen |= current;
             let at = clients::TestPlace { number: frozen.number, index, name: &planned.name };
             let clients = clients::see(context, &self.owner, things, &at, prepared, current, now).await?;
@@ -235,19 +237,30 @@ fn is_finished(recorded: &Recorded, number: i64) -> bool {
     recorded.run.as_ref().is_some_and(|run| run.number > number || (run.number == number && run.finished))
 }
 
-/// Whether somebody still serves what was made. Looked at only when something is to go.
-async fn home(context: &Context, owner: &Owner, frozen: Option<&Frozen>) -> Result<Home, ControllerError> {
-    let namespaces: Api<Namespace> = Api::all(context.client.clone());
-    let namespace =
-        found(namespaces.get(&owner.namespace).await).during(|| format!("get Namespace {}", owner.namespace))?;
-    let namespace_terminating = namespace.is_none_or(|namespace| namespace.metadata.deletion_timestamp.is_some());
-    let cluster_gone = match frozen {
-        None => false,
-        Some(frozen) => {
-            let name = &frozen.prepared.cluster_name;
-            let clusters: Api<CephCluster> = Api::namespaced(context.client.clone(), &owner.namespace);
-            found(clusters.get(name).await).during(|| format!("get CephCluster {name}"))?.is_none()
+/// Nothing, where a namespace that goes has taken the right to look along: what is left there goes with it.
+fn unless_gone<T: Default>(going: bool, seen: Result<T, ControllerError>) -> Result<T, ControllerError> {
+    match seen {
+        Err(error) if going && error.is_forbidden() => {
+            tracing::warn!(%error, "the namespace is going, and with it what was made there");
+            Ok(T::default())
         }
-    };
-    Ok(Home { namespace_terminating, cluster_gone })
+        seen => seen,
+    }
 }
+
+async fn is_terminating(context: &Context, name: &str) -> Result<bool, ControllerError> {
+    let namespaces: Api<Namespace> = Api::all(context.client.clone());
+    let namespace = found(namespaces.get(name).await).during(|| format!("get Namespace {name}"))?;
+    Ok(namespace.is_none_or(|namespace| namespace.metadata.deletion_timestamp.is_some()))
+}
+
+/// Whether nobody serves any more what was made for a run. Looked at only when something is to go.
+async fn cluster_is_gone(context: &Context, owner: &Owner, frozen: Option<&Frozen>) -> Result<bool, ControllerError> {
+    let Some(frozen) = frozen else { return Ok(false) };
+    let name = &frozen.prepared.cluster_name;
+    let clusters: Api<CephCluster> = Api::namespaced(context.client.clone(), &owner.namespace);
+    Ok(found(clusters.get(name).await).during(|| format!("get CephCluster {name}"))?.is_none())
+}
+
+#[cfg(test)]
+mod tests;
