@@ -73,8 +73,8 @@ pub async fn look(context: &Context, namespace: &str, name: &str) -> Result<Opti
     let things = if empty { Ok(things::Things::default()) } else { things::list(context, &owner).await };
     let things = unless_gone(going, things)?.with_tasks(&records);
     let frozen = match (active, newest) {
-        (Some(plan), _) => unless_gone(going, records::plan(context, &owner, plan).await.map(Some))?,
-        (None, Some(plan)) if finalizer => unless_gone(going, records::plan(context, &owner, plan).await.map(Some))?,
+        (Some(plan), _) => unless_gone(going, readable(records::plan(context, &owner, plan).await))?,
+        (None, Some(plan)) if finalizer => unless_gone(going, readable(records::plan(context, &owner, plan).await))?,
         (None, _) => None,
     };
     let home = Home {
@@ -245,6 +245,18 @@ fn unless_gone<T: Default>(going: bool, seen: Result<T, ControllerError>) -> Res
             Ok(T::default())
         }
         seen => seen,
+    }
+}
+
+/// Nothing, where the plan was frozen by an operator of another version: what its run made is found by labels, removed, and it begins anew.
+fn readable(plan: Result<Arc<Frozen>, ControllerError>) -> Result<Option<Arc<Frozen>>, ControllerError> {
+    match plan {
+        Ok(plan) => Ok(Some(plan)),
+        Err(ControllerError::Stored(error)) => {
+            tracing::warn!(%error, "a run can't go on: it is cleaned up");
+            Ok(None)
+        }
+        Err(error) => Err(error),
     }
 }
 
