@@ -232,6 +232,24 @@ fn a_run_cancelled_by_a_bad_edit_runs_again_when_the_edit_is_undone() {
 }
 
 #[test]
+fn a_run_that_ended_under_a_bad_edit_has_no_verdict_until_the_edit_is_undone() {
+    let mut world = World::new();
+    while world.recorded.phase != Some(Phase::Cleaning) {
+        let _ = world.apply(decide(&world.look()));
+    }
+    let good = world.key.take();
+    world.generation += 1;
+    world.settle();
+    assert!(!world.phases.contains(&Phase::Passed), "{:?}", world.phases);
+    world.key = good;
+    world.generation += 1;
+    world.settle();
+    world.assert_nothing_left();
+    assert_eq!(world.recorded.phase, Some(Phase::Passed));
+    assert_eq!(world.recorded.run.as_ref().map(|run| run.number), Some(1), "it is not measured again");
+}
+
+#[test]
 fn a_run_that_passed_is_kept_through_another_that_was_suspended_before_it_began() {
     let mut world = World::new();
     world.settle();
