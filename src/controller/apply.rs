@@ -24,6 +24,7 @@ use super::{cluster_lease, write};
 use crate::api::CephBenchmark;
 use crate::plan::decide::{Say, Step, Target, ThingKind, to_sweep};
 use crate::plan::frozen::{Frozen, RunKey};
+use crate::plan::policy::Denied;
 use crate::resources::names::{FINALIZER, RunNames};
 use crate::resources::rook::{CephBlockPool, CephClient};
 use crate::resources::{
@@ -137,6 +138,10 @@ async fn prepare(context: &Context, look: &Look, step: &Step) -> Result<(), Cont
             Ok(())
         }
         Step::CreateConductor { test } => {
+            // It may have become stricter since the run began.
+            if let Err(Denied(why)) = context.config.policy.target(&run.test(*test).0.kind) {
+                return Err(ControllerError::Denied(why));
+            }
             create_token(context, look, &run).await?;
             create(context, owner, &build_job(&run, *test, 0, None)).await
         }
@@ -196,7 +201,7 @@ async fn store(context: &Context, look: &Look, test: usize, result: StoredTest) 
 async fn freeze(context: &Context, look: &Look, number: i64, key: &RunKey) -> Result<(), ControllerError> {
     let prepared = look.prepared.clone().ok_or_else(|| ControllerError::Missing("preflight found nothing".into()))?;
     let frozen = Frozen { number, key: key.clone(), started: look.observed.now, prepared };
-    let run = RunContext { owner: &look.owner, frozen: &frozen, config: &context.config, platform: context.platform };
+    let run = RunContext { owner: &look.owner, frozen: &frozen, platform: context.platform };
     create(context, &look.owner, &build_plan_config_map(&run, &look.benchmark.spec)?).await
 }
 

@@ -32,6 +32,7 @@ pub fn frozen() -> Frozen {
     let test = || PreparedTest {
         nodes: vec!["n1".into(), "n2".into()],
         image: "i".into(),
+        host_mount: None,
         host_network: false,
         network_annotations: Default::default(),
         tolerations: Vec::new(),
@@ -55,6 +56,8 @@ pub fn frozen() -> Frozen {
             fsid: "f".into(),
             ceph_version: None,
             mon_host: String::new(),
+            bench_image: "bench:1".into(),
+            bench_image_pull_policy: None,
             tests: vec![test(), test()],
         },
     }

@@ -66,6 +66,7 @@ pub fn on_error(object: Arc<DeserializeGuard<CephBenchmark>>, error: &Controller
         ControllerError::Api { .. }
         | ControllerError::Foreign { .. }
         | ControllerError::Stored(_)
-        | ControllerError::Missing(_) => Action::requeue(AFTER_ERROR),
+        | ControllerError::Missing(_)
+        | ControllerError::Denied(_) => Action::requeue(AFTER_ERROR),
     }
 }

@@ -43,6 +43,10 @@ pub struct Prepared {
     pub ceph_version: Option<String>,
     /// Monitors as librados takes them in `mon_host`; empty when no test needs them.
     pub mon_host: String,
+    /// Image that the bench is copied from.
+    pub bench_image: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bench_image_pull_policy: Option<String>,
     /// One entry per test of the plan, in its order.
     pub tests: Vec<PreparedTest>,
 }
@@ -54,6 +58,9 @@ pub struct PreparedTest {
     /// The node of each client, by client index: as many as there are clients.
     pub nodes: Vec<String>,
     pub image: String,
+    /// What of the node is mounted: for a directory the allowed one above it, so that a link inside can't lead out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_mount: Option<String>,
     pub host_network: bool,
     /// Annotations that the pods carry to join networks beside the pod network (Multus).
     pub network_annotations: BTreeMap<String, String>,

@@ -87,8 +87,8 @@ fn frozen() -> Frozen {
 
 /// Calls `with` with the context of a run of [`SPEC`].
 fn in_context(with: impl Fn(&RunContext)) {
-    let (owner, frozen, config) = (owner(), frozen(), config());
-    with(&RunContext { owner: &owner, frozen: &frozen, config: &config, platform: Platform::default() });
+    let (owner, frozen) = (owner(), frozen());
+    with(&RunContext { owner: &owner, frozen: &frozen, platform: Platform::default() });
 }
 
 const FILE: usize = 0;
@@ -110,9 +110,8 @@ fn jobs() {
 
 #[test]
 fn on_openshift_no_user_is_set() {
-    let (owner, frozen, config) = (owner(), frozen(), config());
-    let context =
-        RunContext { owner: &owner, frozen: &frozen, config: &config, platform: Platform { assigns_users: true } };
+    let (owner, frozen) = (owner(), frozen());
+    let context = RunContext { owner: &owner, frozen: &frozen, platform: Platform { assigns_users: true } };
     let job = build_job(&context, NETWORK, 0, None);
     let pod = job.spec.and_then(|job| job.template.spec).expect("a pod");
     let security = pod.security_context.expect("a context");

@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use super::super::fixtures::look;
+use super::super::fixtures::{frozen, look};
 use super::super::scripted::{answer, failure, server};
 use super::*;
+use crate::plan::PlannedKind;
 
 #[tokio::test]
 async fn a_sweeper_that_is_refused_is_done_without() {
@@ -50,4 +51,19 @@ async fn an_event_that_is_refused_does_not_keep_the_status_from_being_written() 
     assert_eq!(method, "PUT");
     assert!(path.ends_with("/cephbenchmarks/b/status"), "{path}");
     assert_eq!(sent["status"]["phase"], "Queued");
+}
+
+#[tokio::test]
+async fn a_directory_that_is_no_longer_allowed_is_not_mounted_for_a_run_that_had_begun() {
+    let (context, mut requests) = server();
+    let mut look = look();
+    let mut frozen = frozen();
+    frozen.prepared.plan.tests[0].kind = PlannedKind::File { directory: "/var/tmp".into(), size: 4096 };
+    look.frozen = Some(frozen.into());
+    let step = Step::CreateConductor { test: 0 };
+    let script = answer(&mut requests, 201, json!({"metadata": {"name": "r"}}));
+    let (done, (_, path, sent)) = tokio::join!(apply(&context, &look, &step), script);
+    done.expect("the result is stored, and no Job made");
+    assert_eq!(path, "/api/v1/namespaces/rook-ceph/configmaps");
+    assert_eq!(sent["metadata"]["annotations"]["cephbench.io/outcome"], "Error");
 }

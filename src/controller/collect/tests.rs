@@ -44,6 +44,7 @@ fn prepared() -> PreparedTest {
     PreparedTest {
         nodes: vec!["n1".into()],
         image: "i".into(),
+        host_mount: None,
         host_network: false,
         network_annotations: Default::default(),
         tolerations: Vec::new(),

@@ -118,7 +118,7 @@ impl Look {
     /// The context for builders of the run that is going.
     pub fn run_context<'a>(&'a self, context: &'a Context) -> Result<RunContext<'a>, ControllerError> {
         let frozen = self.frozen.as_deref().ok_or_else(|| ControllerError::Missing("no run is going".into()))?;
-        Ok(RunContext { owner: &self.owner, frozen, config: &context.config, platform: context.platform })
+        Ok(RunContext { owner: &self.owner, frozen, platform: context.platform })
     }
 
     async fn see_run(&mut self, context: &Context, things: &things::Things) -> Result<(), ControllerError> {

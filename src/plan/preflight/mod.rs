@@ -52,6 +52,8 @@ pub fn check(
         fsid: fsid.into(),
         ceph_version: found.version.clone(),
         mon_host: if needs_monitors { cluster::monitors(survey)? } else { String::new() },
+        bench_image: config.bench_image.clone(),
+        bench_image_pull_policy: config.bench_image_pull_policy.clone(),
         tests,
     })
 }
@@ -104,7 +106,7 @@ struct Check<'a> {
 impl Check<'_> {
     fn prepare(&self) -> Result<PreparedTest, Refusal> {
         let Check { survey, cluster, config: _, test, tests: _, place } = self;
-        self.allowed()?;
+        let host_mount = self.allowed()?;
         let clients = &test.clients;
         let tolerations = nodes::tolerations(survey, cluster, &clients.spec.tolerations);
         let chosen = nodes::choose(survey, cluster, clients, place)?;
@@ -120,6 +122,7 @@ impl Check<'_> {
         let times = sizing::times(test, &estimate);
         Ok(PreparedTest {
             nodes,
+            host_mount,
             image: self.image()?,
             host_network: self.host_network()?,
             network_annotations: cluster::annotations(cluster, self.host_network()?),
@@ -134,16 +137,14 @@ impl Check<'_> {
         })
     }
 
-    /// What the operator's owner allows.
-    fn allowed(&self) -> Result<(), Refusal> {
-        let policy = &self.config.policy;
-        let (field, value, answer) = match &self.test.kind {
-            PlannedKind::File { directory, size: _ } => {
-                ("disk.file.directory", directory, policy.host_path(directory).map(drop))
-            }
-            PlannedKind::Device { path } => ("disk.device.path", path, policy.device()),
-            PlannedKind::Network | PlannedKind::Rados(_) => return Ok(()),
+    /// What the operator's owner allows: what of the node is mounted.
+    fn allowed(&self) -> Result<Option<String>, Refusal> {
+        let (field, value) = match &self.test.kind {
+            PlannedKind::File { directory, size: _ } => ("disk.file.directory", directory.as_str()),
+            PlannedKind::Device { path } => ("disk.device.path", path.as_str()),
+            PlannedKind::Network | PlannedKind::Rados(_) => ("", ""),
         };
+        let answer = self.config.policy.target(&self.test.kind);
         answer.map_err(|Denied(why)| refuse("NotAllowed", format!("{}: {value:?}: {why}", self.place.field(field))))
     }
 
