@@ -1,7 +1,7 @@
 //! Does one step. Thin: it builds, writes, and leaves the next step to the next look.
 
 use std::fmt::Debug;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::batch::v1::Job;
@@ -22,7 +22,7 @@ use super::say::{give_up, say, tell_left};
 use super::write::{create, delete, delete_named};
 use super::{cluster_lease, write};
 use crate::api::CephBenchmark;
-use crate::plan::decide::{Say, Step, Target, ThingKind, to_sweep};
+use crate::plan::decide::{Say, Step, Target, ThingKind, patience, to_sweep};
 use crate::plan::frozen::{Frozen, RunKey};
 use crate::plan::policy::Denied;
 use crate::resources::names::{FINALIZER, RunNames};
@@ -168,6 +168,15 @@ async fn create_token(context: &Context, look: &Look, run: &RunContext<'_>) -> R
     }
 }
 
+/// How long a report is tried to be read, whatever time has gone by.
+const READING: Duration = Duration::from_secs(patience::REPORT.unsigned_abs());
+
+/// Names the reading of a conductor's log, among what is tried.
+fn log_of(look: &Look) -> String {
+    let pod = look.clients.pods.first().and_then(Option::as_ref);
+    format!("log of {}", pod.map(ResourceExt::name_any).unwrap_or_default())
+}
+
 async fn collect(context: &Context, look: &Look, test: usize, last_try: bool) -> Result<(), ControllerError> {
     let run = look.run_context(context)?;
     let (planned, prepared) = run.test(test);
@@ -175,7 +184,8 @@ async fn collect(context: &Context, look: &Look, test: usize, last_try: bool) ->
     let expected = Expected { run: names.run(), planned, prepared };
     let stored = match read_log(context, look).await {
         Ok(log) => result(&log, &expected, &look.clients.states, &look.clients.pods),
-        Err(error) if last_try => {
+        // An operator that was away comes late: one read that fails is not yet the end.
+        Err(error) if last_try && context.tries.failing_for(&log_of(look), Instant::now()) > READING => {
             let status = failed(&planned.name, &format!("the report could not be read: {error}"));
             StoredTest { status, report: None }
         }

@@ -21,9 +21,14 @@ pub struct Tries {
 impl Tries {
     /// Whether an act that failed is not to be tried again: it was refused, or has failed ever since for too long.
     pub fn is_hopeless(&self, act: &str, error: &ControllerError, now: Instant) -> bool {
+        let lasts = self.failing_for(act, now) > PATIENCE;
+        error.is_refused() || lasts
+    }
+
+    /// How long an act that failed now has failed in a row, as far as this process knows.
+    pub fn failing_for(&self, act: &str, now: Instant) -> Duration {
         let mut failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
-        let since = *bounded(&mut failing).entry(act.to_owned()).or_insert(now);
-        error.is_refused() || now.duration_since(since) > PATIENCE
+        now.duration_since(*bounded(&mut failing).entry(act.to_owned()).or_insert(now))
     }
 
     pub fn worked(&self, act: &str) {

@@ -67,3 +67,15 @@ async fn a_directory_that_is_no_longer_allowed_is_not_mounted_for_a_run_that_had
     assert_eq!(path, "/api/v1/namespaces/rook-ceph/configmaps");
     assert_eq!(sent["metadata"]["annotations"]["cephbench.io/outcome"], "Error");
 }
+
+#[tokio::test]
+async fn a_report_is_not_lost_by_one_read_that_fails_however_late_it_is() {
+    let (context, mut requests) = server();
+    let mut look = look();
+    look.clients.pods = vec![Some(serde_json::from_value(json!({"metadata": {"name": "p"}})).expect("a pod"))];
+    let step = Step::Collect { test: 0, last_try: true };
+    let script = answer(&mut requests, 500, failure(500, "the kubelet does not answer"));
+    let (done, (_, path, _)) = tokio::join!(apply(&context, &look, &step), script);
+    assert_eq!(path, "/api/v1/namespaces/rook-ceph/pods/p/log");
+    assert!(done.is_err_and(|error| error.to_string().contains("does not answer")), "it is tried again");
+}

@@ -1,7 +1,9 @@
 //! The clients of a test: their Jobs and pods, and where they do not get on, what Events and the conductor's log say.
 
+use std::time::Instant;
+
 use k8s_openapi::api::core::v1::{Event, Pod};
-use k8s_openapi::jiff::Timestamp;
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use kube::ResourceExt;
 use kube::api::{Api, ListParams, LogParams};
 
@@ -62,7 +64,7 @@ pub(super) async fn see(
         seen.pods.push(pod_of(&pods).cloned());
     }
     if closely {
-        find_address(context, owner, at, &mut seen).await?;
+        find_address(context, owner, at, &mut seen, now).await?;
     }
     Ok(seen)
 }
@@ -73,12 +75,13 @@ async fn find_address(
     owner: &Owner,
     at: &TestPlace<'_>,
     seen: &mut SeenClients,
+    now: Timestamp,
 ) -> Result<(), ControllerError> {
     let missing = seen.states.iter().any(|client| client.state == ClientState::Absent);
     let (Some(conductor), Some(pod)) = (seen.states.first_mut(), seen.pods.first().and_then(Option::as_ref)) else {
         return Ok(());
     };
-    let ClientState::Running { since: _, address } = &mut conductor.state else { return Ok(()) };
+    let ClientState::Running { since, address } = &mut conductor.state else { return Ok(()) };
     if !missing {
         *address = Some("known to all clients".into());
         return Ok(());
@@ -87,8 +90,13 @@ async fn find_address(
     let log = LogParams { container: Some(BENCH.into()), limit_bytes: Some(LOG_BYTES), ..LogParams::default() };
     match api.logs(&pod.name_any(), &log).await {
         Ok(log) => *address = conductor_port(&log).and_then(|port| address_of(pod, port)),
-        // The kubelet may not have it yet, or be away for a moment: asked again until patience ends.
-        Err(error) => tracing::debug!(test = at.name, %error, "the conductor's log can't be read yet"),
+        // The kubelet may not have it yet, or be away for a moment: asked again until patience ends, which begins with the first try.
+        Err(error) => {
+            let tried = context.tries.failing_for(&format!("address of {}", pod.name_any()), Instant::now());
+            let first = now.checked_sub(SignedDuration::try_from(tried).unwrap_or(SignedDuration::ZERO));
+            *since = first.map_or(*since, |first| first.max(*since));
+            tracing::debug!(test = at.name, %error, "the conductor's log can't be read yet");
+        }
     }
     Ok(())
 }
@@ -119,7 +127,30 @@ async fn events(
 mod tests {
     use serde_json::json;
 
+    use super::super::super::scripted::{answer, failure, owner, server};
     use super::*;
+
+    #[tokio::test]
+    async fn a_log_that_can_not_be_read_is_waited_for_from_the_first_try() {
+        let (context, mut requests) = server();
+        let now: Timestamp = "2026-11-30T21:10:00Z".parse().expect("a time");
+        let began: Timestamp = "2026-11-30T21:00:00Z".parse().expect("a time");
+        let state = ClientState::Running { since: began, address: None };
+        let absent = Client { node: "n2".into(), job_made: None, state: ClientState::Absent };
+        let pod: Pod = serde_json::from_value(json!({"metadata": {"name": "p"}})).expect("a pod");
+        let mut seen = SeenClients {
+            states: vec![Client { node: "n1".into(), job_made: Some(began), state }, absent],
+            pods: vec![Some(pod), None],
+        };
+        let at = TestPlace { number: 1, index: 0, name: "t" };
+        let owner = owner();
+        let (found, _) = tokio::join!(
+            find_address(&context, &owner, &at, &mut seen, now),
+            answer(&mut requests, 500, failure(500, "the kubelet does not answer"))
+        );
+        found.expect("it is asked again");
+        assert_eq!(seen.states[0].state, ClientState::Running { since: now, address: None });
+    }
 
     #[test]
     fn an_ipv6_address_stands_in_brackets() {
