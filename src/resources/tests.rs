@@ -165,7 +165,12 @@ fn rooks_objects() {
 #[test]
 fn what_serves_the_run() {
     in_context(|context| {
-        insta::assert_yaml_snapshot!("network_policy", build_network_policy(context));
+        let policy = build_network_policy(context);
+        let selected = policy.spec.as_ref().and_then(|spec| spec.pod_selector.as_ref()?.match_labels.clone());
+        let sweeper = build_sweeper_job(context, OLD_POOL, 0).spec.and_then(|job| job.template.metadata?.labels);
+        let (selected, sweeper) = (selected.expect("labels"), sweeper.expect("labels"));
+        assert!(selected.iter().all(|(key, value)| sweeper.get(key) == Some(value)), "sweepers reach Ceph, too");
+        insta::assert_yaml_snapshot!("network_policy", policy);
         let left = ["directory d of client 0: no\nspace".into(), "objects x".into()];
         let left = build_left_config_map(context, OLD_POOL, &left);
         assert_eq!(left_of(left.metadata.annotations.as_ref()), ["directory d of client 0: no space", "objects x"]);
