@@ -299,8 +299,8 @@ fn only_rados_needs_monitors_and_an_image_with_librados() {
 }
 
 #[test]
-fn placement_groups_follow_cephs_advice() {
-    for (osds, size, wanted) in [(3, 3, 128), (4, 2, 256), (0, 3, 64), (1000, 1, 4096)] {
+fn placement_groups_leave_room_for_other_pools() {
+    for (osds, size, wanted) in [(3, 3, 32), (4, 2, 64), (16, 3, 256), (0, 3, 16), (1, 10, 4), (1000, 1, 4096)] {
         assert_eq!(sizing::pg_num(osds, size), wanted, "{osds} OSDs, {size} copies");
     }
 }
