@@ -140,8 +140,8 @@ impl Look {
             tests.push(Test {
                 name: planned.name.clone(),
                 needs: planned.kind.needs(),
-                pool: served::pool(things, &object, now),
-                user: served::user(things, &object, now),
+                pool: served::pool(&context.tries, things, &object, now),
+                user: served::user(&context.tries, things, &object, now),
                 tasks: things.has_tasks(frozen.number, index, prepared.nodes.len()),
                 clients: clients.states.clone(),
                 deadline_seconds: prepared.deadline_seconds,
