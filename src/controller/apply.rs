@@ -43,14 +43,7 @@ pub async fn apply(context: &Context, look: &Look, step: &Step) -> Result<(), Co
         Step::ReleaseLease => cluster_lease::release(context, look).await,
         Step::AddFinalizer => finalizers(context, look, true).await,
         Step::RemoveFinalizer => finalizers(context, look, false).await,
-        Step::Freeze { number, key } => match freeze(context, look, *number, key).await {
-            Err(error) if context.tries.is_hopeless(&look.owner.uid, &error, Instant::now()) => {
-                let (key, message) = (key.clone(), error.to_string());
-                let refused = Say::Refused { number: *number, key, reason: "NotAccepted".into(), message };
-                say(context, look, &refused).await
-            }
-            done => done,
-        },
+        Step::Freeze { number, key } => begin(context, look, *number, key).await,
         Step::Prune { runs } => prune(context, look, runs).await,
         Step::GiveUp { left } => {
             give_up(context, look, left).await?;
@@ -82,21 +75,39 @@ pub async fn apply(context: &Context, look: &Look, step: &Step) -> Result<(), Co
         | Step::CreateUser { test }
         | Step::CreateTasks { test }
         | Step::CreateConductor { test }
-        | Step::CreateClients { test, .. } => {
-            let run = look.run_context(context)?;
-            let act = run.names().result(*test);
-            match prepare(context, look, step).await {
-                // The API server will say the same again: it is the test's end.
-                Err(error) if context.tries.is_hopeless(&act, &error, Instant::now()) => {
-                    let status = failed(&run.test(*test).0.name, &error.to_string());
-                    store(context, look, *test, StoredTest { status, report: None }).await
-                }
-                Err(error) => Err(error),
-                Ok(()) => {
-                    context.tries.worked(&act);
-                    Ok(())
-                }
-            }
+        | Step::CreateClients { test, .. } => prepare_or_end(context, look, step, *test).await,
+    }
+}
+
+/// A plan that the API server does not take is refused: others wait for their turn.
+async fn begin(context: &Context, look: &Look, number: i64, key: &RunKey) -> Result<(), ControllerError> {
+    let act = &look.owner.uid;
+    match freeze(context, look, number, key).await {
+        Err(error) if context.tries.is_hopeless(act, &error, Instant::now()) => {
+            let (key, message) = (key.clone(), error.to_string());
+            say(context, look, &Say::Refused { number, key, reason: "NotAccepted".into(), message }).await
+        }
+        done => {
+            done?;
+            context.tries.worked(act);
+            Ok(())
+        }
+    }
+}
+
+/// What can't be created is the test's end: the API server will say the same again.
+async fn prepare_or_end(context: &Context, look: &Look, step: &Step, test: usize) -> Result<(), ControllerError> {
+    let run = look.run_context(context)?;
+    let act = run.names().result(test);
+    match prepare(context, look, step).await {
+        Err(error) if context.tries.is_hopeless(&act, &error, Instant::now()) => {
+            let status = failed(&run.test(test).0.name, &error.to_string());
+            store(context, look, test, StoredTest { status, report: None }).await
+        }
+        done => {
+            done?;
+            context.tries.worked(&act);
+            Ok(())
         }
     }
 }

@@ -79,3 +79,17 @@ async fn a_report_is_not_lost_by_one_read_that_fails_however_late_it_is() {
     assert_eq!(path, "/api/v1/namespaces/rook-ceph/pods/p/log");
     assert!(done.is_err_and(|error| error.to_string().contains("does not answer")), "it is tried again");
 }
+
+#[tokio::test]
+async fn a_plan_that_was_stored_at_last_has_no_failures_to_its_name() {
+    let (context, mut requests) = server();
+    let mut look = look();
+    look.prepared = Some(frozen().prepared);
+    let step = Step::Freeze { number: 4, key: frozen().key };
+    let (done, _) = tokio::join!(apply(&context, &look, &step), answer(&mut requests, 500, failure(500, "no leader")));
+    assert!(done.is_err(), "it is tried again");
+    let script = answer(&mut requests, 201, json!({"metadata": {"name": "plan"}}));
+    tokio::join!(apply(&context, &look, &step), script).0.expect("it is stored");
+    let much_later = Instant::now() + Duration::from_secs(100_000);
+    assert_eq!(context.tries.failing_for("u", much_later), Duration::ZERO);
+}

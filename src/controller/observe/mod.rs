@@ -47,18 +47,23 @@ pub struct Look {
     pub clients: SeenClients,
 }
 
-/// `None` when the benchmark is gone.
-pub async fn look(context: &Context, namespace: &str, name: &str) -> Result<Option<Look>, ControllerError> {
+async fn benchmark(
+    context: &Context,
+    namespace: &str,
+    name: &str,
+) -> Result<Option<(CephBenchmark, Owner)>, ControllerError> {
     let api: Api<DeserializeGuard<CephBenchmark>> = Api::namespaced(context.client.clone(), namespace);
     let Some(guarded) = found(api.get(name).await).during(|| format!("get CephBenchmark {namespace}/{name}"))? else {
         return Ok(None);
     };
     let benchmark = guarded.0.map_err(|invalid| ControllerError::Unreadable(invalid.to_string()))?;
-    let owner = Owner {
-        namespace: namespace.into(),
-        name: name.into(),
-        uid: benchmark.metadata.uid.clone().unwrap_or_default(),
-    };
+    let uid = benchmark.metadata.uid.clone().unwrap_or_default();
+    Ok(Some((benchmark, Owner { namespace: namespace.into(), name: name.into(), uid })))
+}
+
+/// `None` when the benchmark is gone.
+pub async fn look(context: &Context, namespace: &str, name: &str) -> Result<Option<Look>, ControllerError> {
+    let Some((benchmark, owner)) = benchmark(context, namespace, name).await? else { return Ok(None) };
     let (validated, wanted) = wanted(&benchmark);
     let recorded = recorded(&benchmark);
     let deleting = benchmark.metadata.deletion_timestamp.is_some();
