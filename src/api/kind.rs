@@ -95,7 +95,7 @@ pub struct PoolCreate {
     #[serde(default = "three")]
     #[schemars(range(min = 1, max = 10))]
     pub size: u32,
-    /// Placement groups, a power of two up to 4096. Default: OSDs × 100 ÷ size, to the next power of two.
+    /// Placement groups, a power of two up to 4096. Default: OSDs × 50 ÷ size, down to a power of two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 4096))]
     pub pg_num: Option<u32>,

@@ -100,8 +100,9 @@ pub(super) fn tolerations(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
+/// It becomes part of a CephX capability, where a comma or a space would begin another grant.
 pub(super) fn pool_name(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"type": "string", "minLength": 1, "maxLength": 128})
+    json_schema!({"type": "string", "minLength": 1, "maxLength": 128, "pattern": "^[A-Za-z0-9_.-]*$"})
 }
 
 /// Requests and limits without what has no effect here (claims).

@@ -1,10 +1,17 @@
 //! Does one step. Thin: it builds, writes, and leaves the next step to the next look.
 
+use std::fmt::Debug;
+use std::time::{Duration, Instant};
+
+use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 use kube::api::{Api, Patch, PatchParams};
+use kube::{Resource, ResourceExt};
 use rand::Rng;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::collect::{Expected, failed, read_log, result};
@@ -14,15 +21,16 @@ use super::observe::Look;
 use super::say::{give_up, say, tell_left};
 use super::write::{create, delete, delete_named};
 use super::{cluster_lease, write};
-use crate::api::{CephBenchmark, TestPhase};
-use crate::plan::decide::{ClientState, Say, Step, Target, ThingKind};
+use crate::api::CephBenchmark;
+use crate::plan::decide::{Say, Step, Target, ThingKind, patience, to_sweep};
 use crate::plan::frozen::{Frozen, RunKey};
-use crate::plan::{PlannedKind, PlannedPool};
+use crate::plan::policy::Denied;
 use crate::resources::names::{FINALIZER, RunNames};
 use crate::resources::rook::{CephBlockPool, CephClient};
 use crate::resources::{
-    RunContext, build_block_pool, build_ceph_client, build_job, build_network_policy, build_plan_config_map,
-    build_result_config_map, build_sweeper_job, build_task_config_map, build_token_secret,
+    RunContext, build_block_pool, build_ceph_client, build_job, build_left_config_map, build_network_policy,
+    build_plan_config_map, build_result_config_map, build_sweeper_job, build_sweeps_config_map, build_task_config_map,
+    build_token_secret, list_of,
 };
 use crate::results::artifact::StoredTest;
 
@@ -35,27 +43,26 @@ pub async fn apply(context: &Context, look: &Look, step: &Step) -> Result<(), Co
         Step::ReleaseLease => cluster_lease::release(context, look).await,
         Step::AddFinalizer => finalizers(context, look, true).await,
         Step::RemoveFinalizer => finalizers(context, look, false).await,
-        Step::Freeze { number, key } => match freeze(context, look, *number, key).await {
-            Err(error) if error.is_refused() => {
-                let (key, message) = (key.clone(), error.to_string());
-                let refused = Say::Refused { number: *number, key, reason: "NotAccepted".into(), message };
-                say(context, look, &refused).await
-            }
-            done => done,
-        },
+        Step::Freeze { number, key } => begin(context, look, *number, key).await,
         Step::Prune { runs } => prune(context, look, runs).await,
         Step::GiveUp { left } => {
             give_up(context, look, left).await?;
             finalizers(context, look, false).await
         }
-        Step::Delete { kind, things, tell } => {
-            tell_left(context, look, tell).await?;
-            remove(context, look, *kind, things).await
+        Step::Delete { kind, things } => remove(context, look, *kind, things).await,
+        Step::NoteLeft { test, left } => {
+            tell_left(context, look, left).await?;
+            let run = look.run_context(context)?;
+            create_or_not(context, look, &build_left_config_map(&run, *test, left), String::new()).await
+        }
+        Step::NoteSweeps { test, clients } => {
+            let run = look.run_context(context)?;
+            create_or_not(context, look, &build_sweeps_config_map(&run, *test, clients), list_of(clients)).await
         }
         Step::CreateSweeper { test, client } => {
             let run = look.run_context(context)?;
             tracing::info!(benchmark = look.owner.name, test, client, "sweeping up after a client that was killed");
-            create(context, &look.owner, &build_sweeper_job(&run, *test, *client)).await
+            create_or_not(context, look, &build_sweeper_job(&run, *test, *client), String::new()).await
         }
         Step::RecordFailure { test, cause } => {
             let run = look.run_context(context)?;
@@ -68,14 +75,56 @@ pub async fn apply(context: &Context, look: &Look, step: &Step) -> Result<(), Co
         | Step::CreateUser { test }
         | Step::CreateTasks { test }
         | Step::CreateConductor { test }
-        | Step::CreateClients { test, .. } => match prepare(context, look, step).await {
-            // The API server will say the same again: it is the test's end.
-            Err(error) if error.is_refused() => {
-                let status = failed(&look.run_context(context)?.test(*test).0.name, &error.to_string());
-                store(context, look, *test, StoredTest { status, report: None }).await
-            }
-            done => done,
-        },
+        | Step::CreateClients { test, .. } => prepare_or_end(context, look, step, *test).await,
+    }
+}
+
+/// A plan that the API server does not take is refused: others wait for their turn.
+async fn begin(context: &Context, look: &Look, number: i64, key: &RunKey) -> Result<(), ControllerError> {
+    let act = &look.owner.uid;
+    match freeze(context, look, number, key).await {
+        Err(error) if context.tries.is_hopeless(act, &error, Instant::now()) => {
+            let (key, message) = (key.clone(), error.to_string());
+            say(context, look, &Say::Refused { number, key, reason: "NotAccepted".into(), message }).await
+        }
+        done => {
+            done?;
+            context.tries.worked(act);
+            Ok(())
+        }
+    }
+}
+
+/// What can't be created is the test's end: the API server will say the same again.
+async fn prepare_or_end(context: &Context, look: &Look, step: &Step, test: usize) -> Result<(), ControllerError> {
+    let run = look.run_context(context)?;
+    let act = run.names().result(test);
+    match prepare(context, look, step).await {
+        Err(error) if context.tries.is_hopeless(&act, &error, Instant::now()) => {
+            let status = failed(&run.test(test).0.name, &error.to_string());
+            store(context, look, test, StoredTest { status, report: None }).await
+        }
+        done => {
+            done?;
+            context.tries.worked(&act);
+            Ok(())
+        }
+    }
+}
+
+/// Creates what cleaning is better with. Nothing that can't be made keeps it up: `told` is then remembered in its place, or else the error.
+async fn create_or_not<K>(context: &Context, look: &Look, object: &K, told: String) -> Result<(), ControllerError>
+where
+    K: Clone + Debug + DeserializeOwned + Resource<DynamicType = (), Scope = NamespaceResourceScope> + Serialize,
+{
+    match create(context, &look.owner, object).await {
+        Err(error) if context.tries.is_hopeless(&object.name_any(), &error, Instant::now()) => {
+            tracing::warn!(benchmark = look.owner.name, %error, "going on without it");
+            let told = if told.is_empty() { error.to_string() } else { told };
+            context.tries.do_without(object.name_any(), told);
+            Ok(())
+        }
+        done => done,
     }
 }
 
@@ -100,6 +149,10 @@ async fn prepare(context: &Context, look: &Look, step: &Step) -> Result<(), Cont
             Ok(())
         }
         Step::CreateConductor { test } => {
+            // It may have become stricter since the run began.
+            if let Err(Denied(why)) = context.config.policy.target(&run.test(*test).0.kind) {
+                return Err(ControllerError::Denied(why));
+            }
             create_token(context, look, &run).await?;
             create(context, owner, &build_job(&run, *test, 0, None)).await
         }
@@ -126,6 +179,15 @@ async fn create_token(context: &Context, look: &Look, run: &RunContext<'_>) -> R
     }
 }
 
+/// How long a report is tried to be read, whatever time has gone by.
+const READING: Duration = Duration::from_secs(patience::REPORT.unsigned_abs());
+
+/// Names the reading of a conductor's log, among what is tried.
+fn log_of(look: &Look) -> String {
+    let pod = look.clients.pods.first().and_then(Option::as_ref);
+    format!("log of {}", pod.map(ResourceExt::name_any).unwrap_or_default())
+}
+
 async fn collect(context: &Context, look: &Look, test: usize, last_try: bool) -> Result<(), ControllerError> {
     let run = look.run_context(context)?;
     let (planned, prepared) = run.test(test);
@@ -133,7 +195,8 @@ async fn collect(context: &Context, look: &Look, test: usize, last_try: bool) ->
     let expected = Expected { run: names.run(), planned, prepared };
     let stored = match read_log(context, look).await {
         Ok(log) => result(&log, &expected, &look.clients.states, &look.clients.pods),
-        Err(error) if last_try => {
+        // An operator that was away comes late: one read that fails is not yet the end.
+        Err(error) if last_try && context.tries.failing_for(&log_of(look), Instant::now()) > READING => {
             let status = failed(&planned.name, &format!("the report could not be read: {error}"));
             StoredTest { status, report: None }
         }
@@ -152,29 +215,14 @@ async fn store(context: &Context, look: &Look, test: usize, result: StoredTest) 
         cause = result.status.message.as_deref().unwrap_or_default(),
         "a test has ended"
     );
-    let sweeps = if result.status.phase == TestPhase::Error { to_sweep_after(look, &run, test) } else { Vec::new() };
+    let sweeps = to_sweep(run.test(test).0.kind.remains(), &look.clients.states);
     create(context, &look.owner, &build_result_config_map(&run, test, result, &sweeps)?).await
-}
-
-/// The clients of a failed test whose remains only the bench can remove: those that were killed, and those that run on and may be. What lies
-/// in a pool that was made for the test goes with it; in another pool one sweeper removes what all clients left.
-fn to_sweep_after(look: &Look, run: &RunContext<'_>, test: usize) -> Vec<u32> {
-    let may_leave = |state: &ClientState| state.was_killed() || matches!(state, ClientState::Running { .. });
-    let states = (0_u32..).zip(&look.clients.states);
-    let clients = states.filter(|(_, client)| may_leave(&client.state)).map(|(index, _)| index);
-    match &run.test(test).0.kind {
-        PlannedKind::File { .. } => clients.collect(),
-        PlannedKind::Rados(PlannedPool::Existing { .. }) => clients.take(1).collect(),
-        PlannedKind::Rados(PlannedPool::Create { .. }) | PlannedKind::Device { .. } | PlannedKind::Network => {
-            Vec::new()
-        }
-    }
 }
 
 async fn freeze(context: &Context, look: &Look, number: i64, key: &RunKey) -> Result<(), ControllerError> {
     let prepared = look.prepared.clone().ok_or_else(|| ControllerError::Missing("preflight found nothing".into()))?;
     let frozen = Frozen { number, key: key.clone(), started: look.observed.now, prepared };
-    let run = RunContext { owner: &look.owner, frozen: &frozen, config: &context.config, platform: context.platform };
+    let run = RunContext { owner: &look.owner, frozen: &frozen, platform: context.platform };
     create(context, &look.owner, &build_plan_config_map(&run, &look.benchmark.spec)?).await
 }
 
@@ -216,7 +264,14 @@ async fn prune(context: &Context, look: &Look, runs: &[i64]) -> Result<(), Contr
         for (_, record) in look.records.of_run(*number) {
             delete_named::<ConfigMap>(context, &look.owner, &record.name).await?;
         }
-        delete_named::<ConfigMap>(context, &look.owner, &RunNames::new(&look.owner.uid, *number).plan()).await?;
+        let names = RunNames::new(&look.owner.uid, *number);
+        for test in look.records.with_left(*number) {
+            delete_named::<ConfigMap>(context, &look.owner, &names.left(test)).await?;
+        }
+        delete_named::<ConfigMap>(context, &look.owner, &names.plan()).await?;
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,10 +2,13 @@
 //! does. And the Job's own conditions don't say that it goes on: a container that somebody put into the pod may never end.
 
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::{ContainerState, ContainerStateTerminated, ContainerStatus, Pod, PodStatus};
+use k8s_openapi::api::core::v1::{
+    ContainerState, ContainerStateTerminated, ContainerStatus, Pod, PodCondition, PodStatus,
+};
 use k8s_openapi::jiff::Timestamp;
 
 use super::foreign::with_foreign_containers;
+use super::warning::Warnings;
 use crate::contract::{AgentOutcome, Termination};
 use crate::plan::decide::{ClientState, Trouble};
 use crate::resources::{BENCH, REPORT};
@@ -16,7 +19,7 @@ pub struct Seen<'a> {
     /// A Job may start a pod twice.
     pub pods: Vec<&'a Pod>,
     /// What Events say of a Job or pod that does not get on.
-    pub warning: Option<String>,
+    pub warnings: Warnings,
     /// Where the conductor said that it listens.
     pub address: Option<String>,
     pub now: Timestamp,
@@ -29,10 +32,10 @@ pub fn client_state(seen: Seen) -> ClientState {
         return ClientState::Lost { at: deleted.0, cause: "its Job was deleted".into(), killed: false };
     }
     match pod_of(&seen.pods) {
-        Some(pod) => of_pod(pod, made, seen.warning, seen.address),
+        Some(pod) => of_pod(pod, made, seen.warnings, seen.address),
         None => match failed(job) {
             Some((at, cause)) => ClientState::Lost { at: at.unwrap_or(seen.now), cause, killed: true },
-            None => ClientState::Starting { since: made, trouble: seen.warning.map(passing) },
+            None => ClientState::Starting { since: made, trouble: told(seen.warnings, made) },
         },
     }
 }
@@ -61,11 +64,12 @@ fn failed(job: &Job) -> Option<(Option<Timestamp>, String)> {
     Some((at, cause))
 }
 
-fn passing(cause: String) -> Trouble {
-    Trouble { cause, hopeless: false }
+fn told(warnings: Warnings, made: Timestamp) -> Option<Trouble> {
+    let (cause, since) = warnings.now?;
+    Some(Trouble { cause, since: since.unwrap_or(made), hopeless: false })
 }
 
-fn of_pod(pod: &Pod, made: Timestamp, warning: Option<String>, address: Option<String>) -> ClientState {
+fn of_pod(pod: &Pod, made: Timestamp, warnings: Warnings, address: Option<String>) -> ClientState {
     let unknown = PodStatus::default();
     let status = pod.status.as_ref().unwrap_or(&unknown);
     if let Some(ended) = bench_ended(status) {
@@ -83,7 +87,8 @@ fn of_pod(pod: &Pod, made: Timestamp, warning: Option<String>, address: Option<S
         let since = running.started_at.as_ref().map_or(made, |time| time.0);
         return ClientState::Running { since, address };
     }
-    let trouble = unschedulable(status).map(passing).or_else(|| waiting(status)).or(warning.map(passing));
+    let failed = warnings.failed;
+    let trouble = unschedulable(status, made).or_else(|| waiting(status, failed, made)).or(told(warnings, made));
     ClientState::Starting { since: made, trouble }
 }
 
@@ -155,15 +160,26 @@ fn failed_before_bench(status: &PodStatus) -> String {
     failed.into_iter().next().unwrap_or_else(|| gone(status, "its pod failed before the bench ran"))
 }
 
-fn unschedulable(status: &PodStatus) -> Option<String> {
-    let conditions = status.conditions.as_ref()?;
-    let condition = conditions.iter().find(|c| c.type_ == "PodScheduled" && c.status == "False")?;
-    let reason = condition.reason.as_deref().unwrap_or("not scheduled");
-    Some(format!("{reason}: {}", condition.message.as_deref().unwrap_or("the scheduler gives no cause")))
+fn scheduled(status: &PodStatus) -> Option<&PodCondition> {
+    status.conditions.as_ref()?.iter().find(|condition| condition.type_ == "PodScheduled")
 }
 
-/// Why a container does not start, where its state says so.
-fn waiting(status: &PodStatus) -> Option<Trouble> {
+fn since(condition: &PodCondition) -> Option<Timestamp> {
+    condition.last_transition_time.as_ref().map(|time| time.0)
+}
+
+fn unschedulable(status: &PodStatus, made: Timestamp) -> Option<Trouble> {
+    let condition = scheduled(status).filter(|condition| condition.status == "False")?;
+    let reason = condition.reason.as_deref().unwrap_or("not scheduled");
+    let message = condition.message.as_deref().unwrap_or("the scheduler gives no cause");
+    let since = since(condition).unwrap_or(made);
+    Some(Trouble { cause: format!("{reason}: {message}"), since, hopeless: false })
+}
+
+/// Why a container does not start, where its state says so. Since when it does not say: since it `failed` for the first time, or since it
+/// could be tried.
+fn waiting(status: &PodStatus, failed: Option<Timestamp>, made: Timestamp) -> Option<Trouble> {
+    let since = failed.or_else(|| scheduled(status).and_then(since)).unwrap_or(made);
     let statuses = status.init_container_statuses.iter().chain(&status.container_statuses).flatten();
     let mut troubles = statuses.filter_map(|container| {
         let waiting = container.state.as_ref()?.waiting.as_ref()?;
@@ -174,7 +190,7 @@ fn waiting(status: &PodStatus) -> Option<Trouble> {
         }
         let message = waiting.message.as_deref().unwrap_or("without a message");
         let cause = format!("{reason}: container \"{}\", image {}: {message}", container.name, container.image);
-        Some(Trouble { cause: with_foreign_containers(&cause), hopeless })
+        Some(Trouble { cause: with_foreign_containers(&cause), since, hopeless })
     });
     troubles.next()
 }

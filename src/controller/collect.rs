@@ -16,7 +16,7 @@ use crate::plan::decide::{Client, ClientState};
 use crate::plan::frozen::PreparedTest;
 use crate::resources::{BENCH, REPORT};
 use crate::results::artifact::StoredTest;
-use crate::results::digest;
+use crate::results::{digest, unmeasured};
 
 /// Room for a report of the largest size as text, and for lines of others.
 const LOG_BYTES: i64 = (MAX_COMPRESSED as i64) * 2;
@@ -59,15 +59,7 @@ pub fn result(log: &str, expected: &Expected, clients: &[Client], pods: &[Option
 
 /// A test that could not run.
 pub fn failed(name: &str, cause: &str) -> TestStatus {
-    TestStatus {
-        name: name.into(),
-        phase: TestPhase::Error,
-        message: Some(cause.into()),
-        summary: None,
-        engine: None,
-        points: Vec::new(),
-        points_omitted: None,
-    }
+    unmeasured(name, TestPhase::Error, Some(cause.into()))
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -76,6 +68,8 @@ enum Unusable {
     Log(LogError),
     #[error("it is of run {0} and test {1}")]
     OfAnother(String, String),
+    #[error("it is of clients on [{}], and the run's are on [{}]", .found.join(", "), .planned.join(", "))]
+    Clients { found: Vec<String>, planned: Vec<String> },
     #[error("its digest is {found}, and the bench said {told}")]
     Digest { found: String, told: String },
 }
@@ -84,6 +78,12 @@ fn checked(decoded: Decoded, expected: &Expected, conductor: Option<&Pod>) -> Re
     let report = &decoded.report;
     if report.run != expected.run || report.test != expected.planned.name {
         return Err(Unusable::OfAnother(report.run.clone(), report.test.clone()));
+    }
+    // A test that failed may not have met all of them.
+    let nodes: Vec<&String> = report.clients.iter().map(|client| &client.node).collect();
+    if report.outcome == Outcome::Complete && !nodes.iter().copied().eq(&expected.prepared.nodes) {
+        let found = nodes.into_iter().cloned().collect();
+        return Err(Unusable::Clients { found, planned: expected.prepared.nodes.clone() });
     }
     // The bench's own word stands where the log can't reach it.
     if let Some(told) = conductor.and_then(termination).and_then(|termination| termination.digest)

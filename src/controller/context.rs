@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use kube::Client;
 
+use super::tries::Tries;
 use crate::plan::frozen::Frozen;
 use crate::plan::policy::OperatorConfig;
 use crate::resources::Platform;
@@ -23,6 +24,7 @@ pub struct Context {
     plans: Mutex<HashMap<String, Arc<Frozen>>>,
     /// When a benchmark's progress was last looked at, by UID.
     progress: Mutex<HashMap<String, Instant>>,
+    pub tries: Tries,
 }
 
 /// Progress is written at most so often.
@@ -39,7 +41,16 @@ impl Context {
         namespace: String,
         identity: String,
     ) -> Self {
-        Context { client, config, platform, namespace, identity, plans: Mutex::default(), progress: Mutex::default() }
+        Context {
+            client,
+            config,
+            platform,
+            namespace,
+            identity,
+            plans: Mutex::default(),
+            progress: Mutex::default(),
+            tries: Tries::default(),
+        }
     }
 
     pub fn known_plan(&self, uid: &str) -> Option<Arc<Frozen>> {

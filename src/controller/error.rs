@@ -14,6 +14,9 @@ pub enum ControllerError {
     Unreadable(String),
     #[error("{0}")]
     Missing(String),
+    /// By the operator's owner.
+    #[error("no longer allowed: {0}")]
+    Denied(String),
 }
 
 /// What the API server said, in its own words.
@@ -45,16 +48,30 @@ impl ControllerError {
             ControllerError::Foreign { .. }
             | ControllerError::Stored(_)
             | ControllerError::Unreadable(_)
-            | ControllerError::Missing(_) => false,
+            | ControllerError::Missing(_)
+            | ControllerError::Denied(_) => false,
         }
     }
 }
 
 impl ControllerError {
+    pub fn is_forbidden(&self) -> bool {
+        match self {
+            ControllerError::Api { act: _, source } => {
+                matches!(source.as_ref(), kube::Error::Api(status) if status.is_forbidden() || status.code == 403)
+            }
+            ControllerError::Foreign { .. }
+            | ControllerError::Stored(_)
+            | ControllerError::Unreadable(_)
+            | ControllerError::Missing(_)
+            | ControllerError::Denied(_) => false,
+        }
+    }
+
     /// Trying the same again will be refused again.
     pub fn is_refused(&self) -> bool {
         match self {
-            ControllerError::Foreign { .. } => true,
+            ControllerError::Foreign { .. } | ControllerError::Denied(_) => true,
             ControllerError::Api { act: _, source } => match source.as_ref() {
                 kube::Error::Api(status) => matches!(status.code, 400 | 403 | 422),
                 _ => false,

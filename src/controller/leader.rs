@@ -7,6 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use kube::Client;
 use kube::api::Api;
+use tokio::time::Instant;
 
 use super::error::{ControllerError, During, found};
 use super::write::post;
@@ -14,17 +15,27 @@ use super::write::post;
 pub const LEASE_NAME: &str = "cephbench-operator";
 /// How long a leader that says nothing is still believed in.
 const TERM_SECONDS: i32 = 15;
-const RENEW: Duration = Duration::from_secs(5);
-const RETRY: Duration = Duration::from_secs(2);
+const PACE: Pace = Pace { renew: Duration::from_secs(5), retry: Duration::from_secs(2), lost: Duration::from_secs(10) };
+
+/// When a leader does what.
+#[derive(Clone, Copy)]
+struct Pace {
+    renew: Duration,
+    /// After a try that failed.
+    retry: Duration,
+    /// From the last renewal: it stops, well before its term ends.
+    lost: Duration,
+}
 
 pub struct Leadership {
     api: Api<Lease>,
     identity: String,
+    pace: Pace,
 }
 
 impl Leadership {
     pub fn new(client: Client, namespace: &str, identity: &str) -> Self {
-        Leadership { api: Api::namespaced(client, namespace), identity: identity.into() }
+        Leadership { api: Api::namespaced(client, namespace), identity: identity.into(), pace: PACE }
     }
 
     /// Waits until this operator leads.
@@ -35,24 +46,27 @@ impl Leadership {
                 Ok(false) => {}
                 Err(error) => tracing::warn!(%error, "leadership can't be asked for"),
             }
-            tokio::time::sleep(RETRY).await;
+            tokio::time::sleep(self.pace.retry).await;
         }
     }
 
-    /// Renews the term; returns when it is lost. Whoever leads must then stop at once.
+    /// Renews the term; returns when it is lost, before another one may begin. Whoever leads must then stop at once.
     pub async fn keep(&self) {
-        let mut renewed = tokio::time::Instant::now();
-        loop {
-            tokio::time::sleep(RENEW).await;
-            match tokio::time::timeout(RENEW, self.try_lead()).await {
-                Ok(Ok(true)) => renewed = tokio::time::Instant::now(),
+        let Pace { renew, retry, lost } = self.pace;
+        let mut renewed = Instant::now();
+        let mut pause = renew;
+        while renewed.elapsed() + pause < lost {
+            tokio::time::sleep(pause).await;
+            // The time that is written lies before the answer: others count the term from there.
+            let started = Instant::now();
+            match tokio::time::timeout_at(renewed + lost, self.try_lead()).await {
+                Ok(Ok(true)) => (renewed, pause) = (started, renew),
                 Ok(Ok(false)) => return,
-                Ok(Err(error)) => tracing::warn!(%error, "leadership can't be renewed"),
+                Ok(Err(error)) => {
+                    tracing::warn!(%error, "leadership can't be renewed");
+                    pause = retry;
+                }
                 Err(_) => tracing::warn!("leadership can't be renewed: no answer"),
-            }
-            // Stops before another one may begin.
-            if renewed.elapsed() + RENEW >= Duration::from_secs(TERM_SECONDS.unsigned_abs().into()) {
-                return;
             }
         }
     }
@@ -120,7 +134,33 @@ fn claim(seen: Option<&Lease>, identity: &str, now: Timestamp) -> Option<Lease> 
 
 #[cfg(test)]
 mod tests {
+    use super::super::scripted::{answer, failure, server};
     use super::*;
+
+    #[tokio::test]
+    async fn whoever_gets_no_answer_stops_before_the_end_of_its_term() {
+        let millis = Duration::from_millis;
+        let pace = Pace { renew: millis(20), retry: millis(10), lost: millis(100) };
+        for answered in [false, true] {
+            let (context, mut requests) = server();
+            let leadership = Leadership { pace, ..Leadership::new(context.client, "system", "a") };
+            let failing = async {
+                if answered {
+                    loop {
+                        answer(&mut requests, 500, failure(500, "no leader of etcd")).await;
+                    }
+                }
+                std::future::pending::<()>().await;
+            };
+            let begun = Instant::now();
+            tokio::select! {
+                () = leadership.keep() => {}
+                () = failing => {}
+            }
+            let kept = begun.elapsed();
+            assert!(kept >= millis(50) && kept < millis(2_000), "{kept:?}, answered: {answered}");
+        }
+    }
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(1_800_000_000 + second).expect("in range")

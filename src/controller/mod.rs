@@ -11,6 +11,8 @@ mod cluster_lease;
 mod collect;
 mod context;
 mod error;
+#[cfg(test)]
+mod fixtures;
 mod foreign;
 mod health;
 mod leader;
@@ -21,7 +23,10 @@ mod reconcile;
 mod rook_facts;
 mod run;
 mod say;
+#[cfg(test)]
+mod scripted;
 mod status;
+mod tries;
 mod warning;
 mod write;
 

@@ -50,10 +50,13 @@ fn of_phase(number: i64, next: &BenchmarkStatus, say: &Say) -> Option<Notice> {
         Phase::Running => return None,
         Phase::Cleaning => (Severity::Normal, "Cleaning", format!("run {number}: removing what it made")),
         Phase::Passed => (Severity::Normal, "Passed", format!("run {number} passed{gates}")),
-        Phase::Failed => (Severity::Warning, "Failed", format!("run {number}: a gate failed{gates}")),
+        Phase::Failed => {
+            (Severity::Warning, "Failed", format!("run {number}{gates}: {}", message.unwrap_or("a gate failed")))
+        }
         Phase::Error => (Severity::Warning, "Error", message.unwrap_or("without a cause").to_owned()),
         Phase::Inconclusive => {
-            (Severity::Warning, "Inconclusive", format!("run {number}: a gate could not be judged{gates}"))
+            let why = message.unwrap_or("a gate could not be judged");
+            (Severity::Warning, "Inconclusive", format!("run {number}{gates}: {why}"))
         }
         Phase::Cancelled => (Severity::Normal, "Cancelled", message.unwrap_or("cancelled").to_owned()),
     };

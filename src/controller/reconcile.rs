@@ -17,6 +17,8 @@ use crate::plan::decide::{Step, decide};
 
 /// Steps at once: others are to have their turn.
 const MOST_STEPS: usize = 64;
+/// Before the steps that are left: should they never end, they are not all that the operator does.
+const BREATH: Duration = Duration::from_secs(1);
 /// Between looks at a benchmark that nothing is expected of.
 const REST: Duration = Duration::from_secs(600);
 const AFTER_ERROR: Duration = Duration::from_secs(3);
@@ -41,7 +43,7 @@ pub async fn reconcile(
             _ => ignoring_conflicts(apply(&context, &look, &step).await)?,
         }
     }
-    Ok(Action::requeue(Duration::ZERO))
+    Ok(Action::requeue(BREATH))
 }
 
 /// Somebody wrote meanwhile: the next look sees what.
@@ -64,6 +66,7 @@ pub fn on_error(object: Arc<DeserializeGuard<CephBenchmark>>, error: &Controller
         ControllerError::Api { .. }
         | ControllerError::Foreign { .. }
         | ControllerError::Stored(_)
-        | ControllerError::Missing(_) => Action::requeue(AFTER_ERROR),
+        | ControllerError::Missing(_)
+        | ControllerError::Denied(_) => Action::requeue(AFTER_ERROR),
     }
 }

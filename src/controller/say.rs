@@ -69,14 +69,7 @@ pub async fn give_up(context: &Context, look: &Look, left: &[String]) -> Result<
         note: format!("nobody serves the Ceph cluster any more; left behind: {}", left.join("; ")),
         occasion: "deletion".into(),
     };
-    match tell(context, look, &notice).await {
-        // A namespace that is going takes no Events: there is nobody left to read them.
-        Err(error) if look.observed.home.namespace_terminating => {
-            tracing::warn!(%error, left = left.join("; "), "left behind");
-            Ok(())
-        }
-        told => told,
-    }
+    tell(context, look, &notice).await
 }
 
 /// Tells what a test leaves on a node or in a pool because nobody could remove it.
@@ -126,13 +119,19 @@ async fn stored(context: &Context, look: &Look, frozen: &Frozen) -> Result<Store
     Ok((results, kept))
 }
 
-/// An Event that is there already was told before.
+/// An Event that is there already was told before. One that the API server does not take (of a quota, of a namespace that is going) is only
+/// logged: nothing else waits for it.
 async fn tell(context: &Context, look: &Look, notice: &Notice) -> Result<(), ControllerError> {
     let api: Api<Event> = Api::namespaced(context.client.clone(), &look.owner.namespace);
     let event = build_event(&look.owner, notice, &context.identity, look.observed.now);
     match api.create(&post(), &event).await {
         Ok(_) => Ok(()),
         Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(()),
+        Err(kube::Error::Api(status)) => {
+            let (reason, note) = (notice.reason, &notice.note);
+            tracing::warn!(benchmark = look.owner.name, error = status.message, reason, note, "an Event can't be told");
+            Ok(())
+        }
         Err(error) => Err(error).during(|| format!("tell Event {}", notice.reason)),
     }
 }

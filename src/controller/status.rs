@@ -7,10 +7,10 @@ use sha2::{Digest, Sha256};
 use super::progress::progress_of;
 use crate::api::{ArtifactStatus, BenchmarkStatus, ClusterStatus, Phase, RunStatus, TestPhase, TestStatus};
 use crate::plan::PlannedGate;
-use crate::plan::decide::{Observed, Say, Wanted};
+use crate::plan::decide::{Observed, Say, Wanted, describe};
 use crate::plan::frozen::{Frozen, RunKey};
 use crate::resources::names::RunNames;
-use crate::results::{Parts, assemble, judge, phase_of, progress, reasons};
+use crate::results::{Parts, assemble, cause_of, judge, phase_of, progress, reasons, unmeasured};
 
 /// What a status is made from, beside what it is to say.
 pub struct Sources<'a> {
@@ -39,11 +39,14 @@ fn parts(sources: &Sources, say: &Say, now: Timestamp) -> Parts {
         Say::Invalid { message } => Parts {
             reason: Some(reasons::INVALID_SPEC.into()),
             message: Some(message.clone()),
+            left_behind: staying(sources),
             ..without_run(sources, Phase::Error)
         },
-        Say::Suspended => {
-            Parts { message: Some("suspended: spec.suspend is set".into()), ..without_run(sources, Phase::Cancelled) }
-        }
+        Say::Suspended => Parts {
+            message: Some("suspended: spec.suspend is set".into()),
+            left_behind: staying(sources),
+            ..without_run(sources, Phase::Cancelled)
+        },
         Say::Queued { behind } => Parts { message: Some(behind.clone()), ..without_run(sources, Phase::Queued) },
         Say::Refused { number, key, reason, message } => Parts {
             reason: Some(reason.clone()),
@@ -80,6 +83,11 @@ fn parts(sources: &Sources, say: &Say, now: Timestamp) -> Parts {
             ..without_run(sources, Phase::Cancelled)
         },
     }
+}
+
+/// What an earlier run made and does not go.
+fn staying(sources: &Sources) -> Vec<String> {
+    sources.observed.things.iter().map(describe).collect()
 }
 
 fn ended(result: Option<&TestStatus>) -> TestPhase {
@@ -149,25 +157,11 @@ fn judged(sources: &Sources, phases: &[TestPhase], completed: Option<Timestamp>)
     let done = tests.iter().filter(|test| test.phase != TestPhase::Skipped).count();
     Parts {
         generation: spoken_of(sources),
-        message: cause(phase, &tests),
+        message: cause_of(&tests, &gates),
         progress: Some(progress(done, tests.len(), None, 100, None)),
         gates,
         ..of_run(sources, phase, phases, completed)
     }
-}
-
-/// The causes of an Error, the first in full.
-fn cause(phase: Phase, tests: &[TestStatus]) -> Option<String> {
-    if phase != Phase::Error {
-        return None;
-    }
-    let failed: Vec<&TestStatus> = tests.iter().filter(|test| test.phase == TestPhase::Error).collect();
-    let first = failed.first()?;
-    let more = match failed.len() - 1 {
-        0 => String::new(),
-        more => format!(" (and {more} more tests)"),
-    };
-    Some(format!("test {}: {}{more}", first.name, first.message.as_deref().unwrap_or("without a cause")))
 }
 
 fn test_statuses(sources: &Sources, phases: &[TestPhase]) -> Vec<TestStatus> {
@@ -176,15 +170,8 @@ fn test_statuses(sources: &Sources, phases: &[TestPhase]) -> Vec<TestStatus> {
     let planned = frozen.prepared.plan.tests.iter().enumerate();
     planned
         .map(|(index, test)| {
-            stored(index).unwrap_or_else(|| TestStatus {
-                name: test.name.clone(),
-                phase: phases.get(index).copied().unwrap_or(TestPhase::Pending),
-                message: None,
-                summary: None,
-                engine: None,
-                points: Vec::new(),
-                points_omitted: None,
-            })
+            let phase = phases.get(index).copied().unwrap_or(TestPhase::Pending);
+            stored(index).unwrap_or_else(|| unmeasured(&test.name, phase, None))
         })
         .collect()
 }

@@ -43,6 +43,10 @@ pub struct Prepared {
     pub ceph_version: Option<String>,
     /// Monitors as librados takes them in `mon_host`; empty when no test needs them.
     pub mon_host: String,
+    /// Image that the bench is copied from.
+    pub bench_image: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bench_image_pull_policy: Option<String>,
     /// One entry per test of the plan, in its order.
     pub tests: Vec<PreparedTest>,
 }
@@ -54,6 +58,9 @@ pub struct PreparedTest {
     /// The node of each client, by client index: as many as there are clients.
     pub nodes: Vec<String>,
     pub image: String,
+    /// What of the node is mounted: for a directory the allowed one above it, so that a link inside can't lead out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_mount: Option<String>,
     pub host_network: bool,
     /// Annotations that the pods carry to join networks beside the pod network (Multus).
     pub network_annotations: BTreeMap<String, String>,
@@ -98,4 +105,23 @@ impl PlannedKind {
             PlannedKind::Rados(PlannedPool::Existing { .. }) => Needs { pool: false, user: true },
         }
     }
+    /// What lies in a pool that was made for the test goes with it.
+    pub fn remains(&self) -> Remains {
+        match self {
+            PlannedKind::Device { .. } | PlannedKind::Network => Remains::Nothing,
+            PlannedKind::File { .. } => Remains::OnNodes,
+            PlannedKind::Rados(PlannedPool::Create { .. }) => Remains::Nothing,
+            PlannedKind::Rados(PlannedPool::Existing { .. }) => Remains::InPool,
+        }
+    }
+}
+
+/// What clients leave when they have no time to clean up and only the bench can remove.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remains {
+    Nothing,
+    /// Each client on its node.
+    OnNodes,
+    /// All of them in one place.
+    InPool,
 }

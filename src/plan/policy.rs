@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::PlannedKind;
+
 /// What the operator's owner decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OperatorConfig {
@@ -44,6 +46,15 @@ pub enum Devices {
 pub struct Denied(pub String);
 
 impl Policy {
+    /// Whether a test's target is allowed, and what of the node is mounted for it.
+    pub fn target(&self, kind: &PlannedKind) -> Result<Option<String>, Denied> {
+        match kind {
+            PlannedKind::File { directory, size: _ } => self.host_path(directory).map(Some),
+            PlannedKind::Device { path: _ } => self.device().map(|()| Some("/dev".into())),
+            PlannedKind::Network | PlannedKind::Rados(_) => Ok(None),
+        }
+    }
+
     /// The allowed directory that holds this one: the one to mount, so that links below it can't lead out of it.
     pub fn host_path(&self, directory: &str) -> Result<String, Denied> {
         let normal = normal_path(directory)

@@ -81,8 +81,8 @@ pub(super) fn report(context: &RunContext, test: usize) -> Container {
 fn from_our_image(context: &RunContext, name: &str) -> Container {
     Container {
         name: name.into(),
-        image: Some(context.config.bench_image.clone()),
-        image_pull_policy: context.config.bench_image_pull_policy.clone(),
+        image: Some(context.frozen.prepared.bench_image.clone()),
+        image_pull_policy: context.frozen.prepared.bench_image_pull_policy.clone(),
         resources: Some(small()),
         security_context: Some(restricted()),
         termination_message_policy: Some("File".into()),

@@ -15,6 +15,7 @@ pub mod rook;
 mod run_context;
 mod security;
 mod stored;
+mod sweeps_config_map;
 mod task_config_map;
 mod token_secret;
 
@@ -28,6 +29,7 @@ pub use network_policy::build_network_policy;
 pub use plan_config_map::{StoredError, build_plan_config_map, outline_of, read_plan_config_map};
 pub use result_config_map::{build_result_config_map, digest_of, end_of, read_result_config_map, sweeps_of};
 pub use run_context::{Platform, RunContext};
+pub use sweeps_config_map::{build_left_config_map, build_sweeps_config_map, clients_in, left_of, list_of};
 pub use task_config_map::build_task_config_map;
 pub use token_secret::build_token_secret;
 

@@ -30,12 +30,20 @@ pub const TESTS: &str = "cephbench.io/tests";
 /// Annotation of a plan that says what an error of a test does to the rest.
 pub const ON_FAILURE: &str = "cephbench.io/on-failure";
 
+/// Annotation with the clients that are to be swept up after: `0,2`.
+pub const SWEEP: &str = "cephbench.io/sweep";
+
+/// Annotation with what could not be swept up, a line each.
+pub const LEFT: &str = "cephbench.io/left";
+
 /// What an object is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Plan,
     Result,
     Task,
+    Sweeps,
+    Left,
     Token,
     Client,
     Sweeper,
@@ -50,6 +58,8 @@ impl Role {
             Role::Plan => "plan",
             Role::Result => "result",
             Role::Task => "task",
+            Role::Sweeps => "sweeps",
+            Role::Left => "left",
             Role::Token => "token",
             Role::Client => "client",
             Role::Sweeper => "sweeper",
@@ -98,6 +108,14 @@ impl RunNames {
 
     pub fn result(&self, test: usize) -> String {
         format!("cephbench-{}-result-{test}", self.run)
+    }
+
+    pub fn sweeps(&self, test: usize) -> String {
+        format!("cephbench-{}-sweeps-{test}", self.run)
+    }
+
+    pub fn left(&self, test: usize) -> String {
+        format!("cephbench-{}-left-{test}", self.run)
     }
 
     pub fn token(&self) -> String {
@@ -178,6 +196,7 @@ mod tests {
         for name in [
             names.plan(),
             names.result(31),
+            names.sweeps(31),
             names.token(),
             names.test(long),
             names.client(long, 9999),

@@ -5,16 +5,12 @@ use k8s_openapi::api::networking::v1::{
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 
-use super::names::{BENCHMARK_UID, ROLE, RUN, Role};
+use super::names::{BENCHMARK_UID, RUN, Role};
 use super::run_context::RunContext;
 
-/// Out of the pods everything is open: they reach monitors and OSDs, whose addresses change.
+/// For clients and sweepers alike. Out of the pods everything is open: they reach monitors and OSDs, whose addresses change.
 pub fn build_network_policy(context: &RunContext) -> NetworkPolicy {
-    let labels = [
-        (BENCHMARK_UID, context.owner.uid.clone()),
-        (RUN, context.frozen.number.to_string()),
-        (ROLE, Role::Client.word().to_owned()),
-    ];
+    let labels = [(BENCHMARK_UID, context.owner.uid.clone()), (RUN, context.frozen.number.to_string())];
     let pods = LabelSelector {
         match_labels: Some(labels.map(|(key, value)| (key.to_owned(), value)).into()),
         match_expressions: None,

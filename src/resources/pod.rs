@@ -125,7 +125,7 @@ fn on_node(node: &str) -> Affinity {
 }
 
 fn volumes(context: &RunContext, test: usize, client: u32) -> Vec<Volume> {
-    let (planned, _) = context.test(test);
+    let (planned, prepared) = context.test(test);
     let names = context.names();
     let mut volumes = vec![
         empty("bin", "512Mi"),
@@ -143,10 +143,12 @@ fn volumes(context: &RunContext, test: usize, client: u32) -> Vec<Volume> {
         secret("token", names.token(), TOKEN_KEY),
     ];
     match &planned.kind {
-        PlannedKind::File { directory, size: _ } => {
-            volumes.push(host("target", mounted(context, directory), "Directory"))
+        PlannedKind::File { .. } => {
+            volumes.extend(prepared.host_mount.clone().map(|path| host("target", path, "Directory")));
         }
-        PlannedKind::Device { .. } => volumes.push(host("devices", "/dev".into(), "Directory")),
+        PlannedKind::Device { .. } => {
+            volumes.extend(prepared.host_mount.clone().map(|path| host("devices", path, "Directory")));
+        }
         PlannedKind::Network => {}
         PlannedKind::Rados(_) => {
             let name = format!("rook-ceph-client-{}", user_name(context, test));
@@ -154,11 +156,6 @@ fn volumes(context: &RunContext, test: usize, client: u32) -> Vec<Volume> {
         }
     }
     volumes
-}
-
-/// What of the node is mounted for a directory: the allowed one above it, so that a link inside can't lead out. Preflight has checked it.
-fn mounted(context: &RunContext, directory: &str) -> String {
-    context.config.policy.host_path(directory).unwrap_or_else(|_| directory.into())
 }
 
 /// What the bench mounts beside what every container does.
@@ -170,11 +167,14 @@ pub(super) fn bench_mounts(context: &RunContext, test: usize) -> Vec<VolumeMount
         mount("task", TASK, true),
         mount("token", TOKEN, true),
     ];
-    match &context.test(test).0.kind {
-        PlannedKind::File { directory, size: _ } => {
-            mounts.push(mount("target", &host_mount(&mounted(context, directory)), false));
+    let (planned, prepared) = context.test(test);
+    match &planned.kind {
+        PlannedKind::File { .. } => {
+            mounts.extend(prepared.host_mount.iter().map(|path| mount("target", &host_mount(path), false)));
         }
-        PlannedKind::Device { .. } => mounts.push(mount("devices", "/dev", false)),
+        PlannedKind::Device { .. } => {
+            mounts.extend(prepared.host_mount.iter().map(|path| mount("devices", path, false)));
+        }
         PlannedKind::Network => {}
         PlannedKind::Rados(_) => mounts.push(mount("key", KEY, true)),
     }

@@ -6,12 +6,15 @@ use std::collections::BTreeMap;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::ConfigMap;
 
-use super::names::Role;
+use super::names::{Role, SWEEP};
 use super::plan_config_map::StoredError;
 use super::run_context::RunContext;
+use super::sweeps_config_map::{clients_in, list_of};
 use crate::api::TestPhase;
 use crate::plan::decide::TestEnd;
-use crate::results::artifact::{Artifact, MAX_ARTIFACT, MAX_CHUNK, StoredTest, pack, unpack};
+use crate::plan::share;
+use crate::results::artifact::{Artifact, MAX_CHUNK, StoredTest, pack, unpack};
+use crate::results::unmeasured;
 
 /// Annotation that says how the test ended, so that a list without contents tells it.
 const OUTCOME: &str = "cephbench.io/outcome";
@@ -19,14 +22,10 @@ const COMPLETED: &str = "Completed";
 const ERROR: &str = "Error";
 /// Annotation with the sha256 of what is stored.
 const DIGEST: &str = "cephbench.io/digest";
-/// Annotation with the clients that were killed and whose remains are to be swept up: `0,2`.
-const SWEEP: &str = "cephbench.io/sweep";
 const KEY: &str = "artifact.json.gz";
 
-/// For the plan, which belongs to what a run keeps.
-const RESERVED: usize = 64 << 10;
-
-/// Each test has an equal share of what a run may keep.
+/// Each test has an equal share of what a run may keep. Figures that don't fit into it make the test's end an error: it has one all the same.
+/// `killed`: clients to sweep up after, should the test have failed.
 pub fn build_result_config_map(
     context: &RunContext,
     test: usize,
@@ -35,15 +34,24 @@ pub fn build_result_config_map(
 ) -> Result<ConfigMap, StoredError> {
     let write = |cause: String| StoredError::Write { what: "the result", cause };
     let mut metadata = context.test_metadata(context.names().result(test), Role::Result, test);
-    let outcome = if result.status.phase == TestPhase::Completed { COMPLETED } else { ERROR };
-    let share = (MAX_ARTIFACT - RESERVED) / context.frozen.prepared.plan.tests.len().max(1);
-    let packed = pack(&Artifact::new(vec![result]), share.min(MAX_CHUNK)).map_err(|error| write(error.to_string()))?;
+    let share = share(context.frozen.prepared.plan.tests.len());
+    let pack = |result| pack(&Artifact::new(vec![result]), share.min(MAX_CHUNK));
+    let (name, completed) = (result.status.name.clone(), result.status.phase == TestPhase::Completed);
+    let (outcome, packed) = match pack(result) {
+        Ok(packed) => (if completed { COMPLETED } else { ERROR }, Ok(packed)),
+        Err(error) => {
+            let cause =
+                format!("its result can't be kept, {error}: fewer points, or fewer tests in a benchmark, leave room");
+            let status = unmeasured(&name, TestPhase::Error, Some(cause));
+            (ERROR, pack(StoredTest { status, report: None }))
+        }
+    };
+    let packed = packed.map_err(|error| write(error.to_string()))?;
     let annotations = metadata.annotations.get_or_insert_default();
     annotations.insert(OUTCOME.into(), outcome.into());
     annotations.insert(DIGEST.into(), packed.digest);
-    if !killed.is_empty() {
-        let list: Vec<String> = killed.iter().map(u32::to_string).collect();
-        annotations.insert(SWEEP.into(), list.join(","));
+    if outcome == ERROR && !killed.is_empty() {
+        annotations.insert(SWEEP.into(), list_of(killed));
     }
     let chunk = packed.chunks.into_iter().next().ok_or_else(|| write("it is empty".into()))?;
     let data = BTreeMap::from([(KEY.to_owned(), ByteString(chunk))]);
@@ -81,5 +89,5 @@ pub fn digest_of(annotations: Option<&BTreeMap<String, String>>) -> Option<&str>
 /// Clients whose remains are to be swept up, from the annotations alone.
 pub fn sweeps_of(annotations: Option<&BTreeMap<String, String>>) -> Vec<u32> {
     let list = annotations.and_then(|all| all.get(SWEEP)).map(String::as_str).unwrap_or_default();
-    list.split(',').filter_map(|client| client.parse().ok()).collect()
+    clients_in(list)
 }

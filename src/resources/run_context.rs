@@ -6,7 +6,6 @@ use kube::Resource;
 use super::names::{BENCHMARK_NAME, Owner, Role, RunNames};
 use crate::api::CephBenchmark;
 use crate::plan::frozen::{Frozen, PreparedTest};
-use crate::plan::policy::OperatorConfig;
 use crate::plan::{PlannedKind, PlannedTest};
 
 /// What differs between Kubernetes distributions.
@@ -20,7 +19,6 @@ pub struct Platform {
 pub struct RunContext<'a> {
     pub owner: &'a Owner,
     pub frozen: &'a Frozen,
-    pub config: &'a OperatorConfig,
     pub platform: Platform,
 }
 

@@ -87,8 +87,8 @@ fn frozen() -> Frozen {
 
 /// Calls `with` with the context of a run of [`SPEC`].
 fn in_context(with: impl Fn(&RunContext)) {
-    let (owner, frozen, config) = (owner(), frozen(), config());
-    with(&RunContext { owner: &owner, frozen: &frozen, config: &config, platform: Platform::default() });
+    let (owner, frozen) = (owner(), frozen());
+    with(&RunContext { owner: &owner, frozen: &frozen, platform: Platform::default() });
 }
 
 const FILE: usize = 0;
@@ -110,9 +110,8 @@ fn jobs() {
 
 #[test]
 fn on_openshift_no_user_is_set() {
-    let (owner, frozen, config) = (owner(), frozen(), config());
-    let context =
-        RunContext { owner: &owner, frozen: &frozen, config: &config, platform: Platform { assigns_users: true } };
+    let (owner, frozen) = (owner(), frozen());
+    let context = RunContext { owner: &owner, frozen: &frozen, platform: Platform { assigns_users: true } };
     // Case C2 (3): no fixed user, in the pod or in a container of it, sweepers' included.
     for job in [
         build_job(&context, NETWORK, 0, None),
@@ -181,7 +180,17 @@ fn rooks_objects() {
 #[test]
 fn what_serves_the_run() {
     in_context(|context| {
-        insta::assert_yaml_snapshot!("network_policy", build_network_policy(context));
+        let policy = build_network_policy(context);
+        let selected = policy.spec.as_ref().and_then(|spec| spec.pod_selector.as_ref()?.match_labels.clone());
+        let sweeper = build_sweeper_job(context, OLD_POOL, 0).spec.and_then(|job| job.template.metadata?.labels);
+        let (selected, sweeper) = (selected.expect("labels"), sweeper.expect("labels"));
+        assert!(selected.iter().all(|(key, value)| sweeper.get(key) == Some(value)), "sweepers reach Ceph, too");
+        insta::assert_yaml_snapshot!("network_policy", policy);
+        let left = ["directory d of client 0: no\nspace".into(), "objects x".into()];
+        let left = build_left_config_map(context, OLD_POOL, &left);
+        assert_eq!(left_of(left.metadata.annotations.as_ref()), ["directory d of client 0: no space", "objects x"]);
+        insta::assert_yaml_snapshot!("left", left);
+        insta::assert_yaml_snapshot!("sweeps", build_sweeps_config_map(context, OLD_POOL, &[0, 2]));
         insta::assert_yaml_snapshot!("token_secret", build_token_secret(context, "not a secret"));
         let lease = build_cluster_lease("cephbench-system", "7436E88C-x", &Holder::of(context.owner), now());
         assert_eq!(holder_of(&lease), Some(Holder::of(context.owner)));
@@ -229,12 +238,34 @@ fn a_result_reads_back_and_tells_its_end_without_its_contents() {
                 build_result_config_map(context, FILE, result.clone(), &[0, 2]).expect("it is written");
             assert_eq!(read_result_config_map(&config_map).expect("it reads").status, result.status);
             assert_eq!(end_of(config_map.metadata.annotations.as_ref()), end);
-            assert_eq!(sweeps_of(config_map.metadata.annotations.as_ref()), [0, 2]);
+            let sweeps: &[u32] = if end == TestEnd::Error { &[0, 2] } else { &[] };
+            assert_eq!(sweeps_of(config_map.metadata.annotations.as_ref()), sweeps);
             config_map.binary_data = None;
             if phase == TestPhase::Error {
                 insta::assert_yaml_snapshot!("result", config_map);
             }
         }
+    });
+}
+
+#[test]
+fn figures_that_do_not_fit_end_the_test_with_an_error_that_says_so() {
+    // Text that does not compress.
+    let mut state = 1_u64;
+    let mut noise = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        char::from(35 + (state >> 33) as u8 % 90)
+    };
+    let summary: String = (0..400_000).map(|_| noise()).collect();
+    let large = TestStatus { summary: Some(summary), ..status(TestPhase::Completed) };
+    in_context(|context| {
+        let result = StoredTest { status: large.clone(), report: None };
+        let config_map = build_result_config_map(context, FILE, result, &[0, 2]).expect("it is written");
+        let annotations = config_map.metadata.annotations.as_ref();
+        assert_eq!((end_of(annotations), sweeps_of(annotations)), (TestEnd::Error, vec![0, 2]));
+        let stored = read_result_config_map(&config_map).expect("it reads").status;
+        assert_eq!((stored.name.as_str(), stored.phase), ("file", TestPhase::Error));
+        assert!(stored.message.is_some_and(|cause| cause.starts_with("its result can't be kept")));
     });
 }
 

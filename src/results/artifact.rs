@@ -12,7 +12,7 @@ use crate::api::TestStatus;
 use crate::contract::{Report, fit};
 
 /// Bytes of all chunks of one run.
-pub const MAX_ARTIFACT: usize = 1 << 20;
+pub const MAX_ARTIFACT: usize = crate::plan::MOST_KEPT;
 /// Bytes of one chunk. A ConfigMap holds 1 MiB; the rest is left to its metadata.
 pub const MAX_CHUNK: usize = 900 << 10;
 /// The most that an artifact may unpack to.

@@ -7,6 +7,7 @@ use super::outcome::{Standing, conditions};
 use crate::api::{
     ArtifactStatus, BenchmarkStatus, ClusterStatus, GateStatus, Phase, Progress, RunStatus, TestStatus, Verdict,
 };
+use crate::plan::{MAX_MESSAGE, shortened};
 
 /// Points of one test that the status keeps.
 pub const MAX_POINTS: usize = 64;
@@ -15,8 +16,8 @@ pub const MAX_STATUS: usize = 256 << 10;
 /// Bytes that dropping points may add: a field that counts them.
 const COUNT_BYTES: usize = 32;
 
-/// Bytes of texts whose length others decide: with all of them at their longest, a status without points stays below its limit.
-const MAX_MESSAGE: usize = 1_000;
+/// Bytes of texts whose length others decide: with all of them and [`MAX_MESSAGE`] at their longest, a status without points stays below
+/// its limit.
 const MAX_GATE_MESSAGE: usize = 400;
 const MAX_SHORT: usize = 300;
 
@@ -144,17 +145,6 @@ fn shorten_test(test: &mut TestStatus) {
     }
 }
 
-/// The beginning of a text, in at most so many bytes, with a mark where it was cut.
-fn shortened(mut text: String, limit: usize) -> String {
-    const MARK: &str = "…";
-    if text.len() > limit {
-        let end = (0..=limit - MARK.len()).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-        text.truncate(end);
-        text.push_str(MARK);
-    }
-    text
-}
-
 fn json_size(value: &impl serde::Serialize) -> usize {
     serde_json::to_vec(value).expect("status types have text keys and finite numbers").len()
 }
@@ -246,12 +236,6 @@ mod tests {
         assert!(status.tests.iter().all(|test| test.points.len() > 3), "points have room all the same");
         assert!(status.conditions.iter().all(|condition| condition.message.len() <= MAX_MESSAGE));
         assert_eq!(status.gates_summary.as_deref(), Some("0/64"));
-    }
-
-    #[test]
-    fn texts_are_cut_at_characters() {
-        assert_eq!(shortened("äöü".into(), 6), "äöü");
-        assert_eq!(shortened("äöüß".into(), 6), "ä…");
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod figures_network;
 mod figures_rados;
 mod life_changes;
 mod life_gates;
+mod life_namespace;
 mod life_phases;
 mod life_plugin;
 mod life_sharing;

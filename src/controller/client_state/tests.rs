@@ -28,10 +28,14 @@ fn state(pod: Value) -> ClientState {
     with(&self::pod(pod), None)
 }
 
+fn warned(warning: Option<&str>) -> Warnings {
+    Warnings { now: warning.map(|cause| (cause.to_owned(), None)), failed: None }
+}
+
 fn with(pod: &Pod, warning: Option<&str>) -> ClientState {
     let job = job(json!({}));
-    let warning = warning.map(str::to_owned);
-    client_state(Seen { job: Some(&job), pods: vec![pod], warning, address: None, now: now() })
+    let warnings = warned(warning);
+    client_state(Seen { job: Some(&job), pods: vec![pod], warnings, address: None, now: now() })
 }
 
 fn container(name: &str, state: Value) -> Value {
@@ -55,7 +59,7 @@ fn trouble(state: ClientState) -> Trouble {
 
 #[test]
 fn without_a_job_there_is_no_client() {
-    let seen = Seen { job: None, pods: Vec::new(), warning: None, address: None, now: now() };
+    let seen = Seen { job: None, pods: Vec::new(), warnings: Warnings::default(), address: None, now: now() };
     assert_eq!(client_state(seen), ClientState::Absent);
 }
 
@@ -63,8 +67,8 @@ fn without_a_job_there_is_no_client() {
 fn a_job_whose_pods_are_refused_tells_the_events_text() {
     // C2: the Job's status stays empty.
     let job = job(json!({}));
-    let warning = Some("FailedCreate: pods \"x\" is forbidden: exceeded quota".to_owned());
-    let seen = Seen { job: Some(&job), pods: Vec::new(), warning, address: None, now: now() };
+    let warnings = warned(Some("FailedCreate: pods \"x\" is forbidden: exceeded quota"));
+    let seen = Seen { job: Some(&job), pods: Vec::new(), warnings, address: None, now: now() };
     let ClientState::Starting { since, trouble: Some(trouble) } = client_state(seen) else { panic!("not starting") };
     assert_eq!(since, at("21:00:00"));
     assert!(trouble.cause.contains("exceeded quota"));
@@ -75,7 +79,7 @@ fn a_pod_that_was_deleted_leaves_a_failed_job() {
     let failed = json!({"conditions": [{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded",
         "message": "Job has reached the specified backoff limit", "lastTransitionTime": "2026-11-30T21:06:00Z"}]});
     let job = job(failed);
-    let seen = Seen { job: Some(&job), pods: Vec::new(), warning: None, address: None, now: now() };
+    let seen = Seen { job: Some(&job), pods: Vec::new(), warnings: Warnings::default(), address: None, now: now() };
     assert_eq!(
         client_state(seen),
         ClientState::Lost { at: at("21:06:00"), cause: "its pod was deleted".into(), killed: true }
@@ -96,7 +100,10 @@ fn a_pod_that_no_node_takes_tells_the_schedulers_word() {
     let message = "0/3 nodes are available: 3 node(s) were unschedulable.";
     let pending = json!({"phase": "Pending", "conditions":
         [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}]});
-    assert_eq!(trouble(state(pending)), Trouble { cause: format!("Unschedulable: {message}"), hopeless: false });
+    assert_eq!(
+        trouble(state(pending)),
+        Trouble { cause: format!("Unschedulable: {message}"), since: at("21:00:00"), hopeless: false }
+    );
 }
 
 #[test]
@@ -108,6 +115,21 @@ fn an_image_that_does_not_come_is_named_with_its_container() {
         assert_eq!(trouble.hopeless, hopeless, "{reason}");
         assert_eq!(trouble.cause, format!("{reason}: container \"install\", image i:1: no such host"));
     }
+}
+
+#[test]
+fn a_pull_that_fails_counts_from_its_first_failure() {
+    let waits = json!({"waiting": {"reason": "ErrImagePull", "message": "no such host"}});
+    let scheduled = json!([{"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-11-30T21:00:02Z"}]);
+    let status = json!({"phase": "Pending", "conditions": scheduled, "containerStatuses": [container("bench", waits)]});
+    let (job, pod) = (job(json!({})), pod(status));
+    let since = |failed| {
+        let warnings = Warnings { now: None, failed };
+        let seen = Seen { job: Some(&job), pods: vec![&pod], warnings, address: None, now: now() };
+        trouble(client_state(seen)).since
+    };
+    assert_eq!(since(Some(at("21:02:00"))), at("21:02:00"));
+    assert_eq!(since(None), at("21:00:02"));
 }
 
 #[test]

@@ -44,6 +44,7 @@ fn prepared() -> PreparedTest {
     PreparedTest {
         nodes: vec!["n1".into()],
         image: "i".into(),
+        host_mount: None,
         host_network: false,
         network_annotations: Default::default(),
         tolerations: Vec::new(),
@@ -186,6 +187,19 @@ fn a_report_of_another_run_or_digest_is_not_taken() {
     assert!(error(&result_of(&other, None, pod(""))).contains("it is of run another"));
     let told = r#"{"outcome": "complete", "digest": "0000"}"#;
     assert!(error(&result_of(&log(&packed(Outcome::Complete)), None, pod(told))).contains("the bench said 0000"));
+}
+
+/// Case B9: a run of fewer clients than were planned, or of none, never passes.
+#[test]
+fn a_report_of_other_clients_is_not_taken() {
+    for nodes in [&[][..], &["n2"], &["n1", "n2"]] {
+        let mut other = report(Outcome::Complete);
+        let only = other.clients.remove(0);
+        other.clients = nodes.iter().map(|node| ClientReport { node: (*node).into(), ..only.clone() }).collect();
+        let status = result_of(&log(&pack(&other).expect("it is small")), None, pod(""));
+        let wanted = format!("it is of clients on [{}], and the run's are on [n1]", nodes.join(", "));
+        assert!(error(&status).contains(&wanted), "{status:?}");
+    }
 }
 
 #[test]

@@ -47,40 +47,47 @@ pub struct Look {
     pub clients: SeenClients,
 }
 
-/// `None` when the benchmark is gone.
-pub async fn look(context: &Context, namespace: &str, name: &str) -> Result<Option<Look>, ControllerError> {
+async fn benchmark(
+    context: &Context,
+    namespace: &str,
+    name: &str,
+) -> Result<Option<(CephBenchmark, Owner)>, ControllerError> {
     let api: Api<DeserializeGuard<CephBenchmark>> = Api::namespaced(context.client.clone(), namespace);
     let Some(guarded) = found(api.get(name).await).during(|| format!("get CephBenchmark {namespace}/{name}"))? else {
         return Ok(None);
     };
     let benchmark = guarded.0.map_err(|invalid| ControllerError::Unreadable(invalid.to_string()))?;
-    let owner = Owner {
-        namespace: namespace.into(),
-        name: name.into(),
-        uid: benchmark.metadata.uid.clone().unwrap_or_default(),
-    };
+    let uid = benchmark.metadata.uid.clone().unwrap_or_default();
+    Ok(Some((benchmark, Owner { namespace: namespace.into(), name: name.into(), uid })))
+}
+
+/// `None` when the benchmark is gone.
+pub async fn look(context: &Context, namespace: &str, name: &str) -> Result<Option<Look>, ControllerError> {
+    let Some((benchmark, owner)) = benchmark(context, namespace, name).await? else { return Ok(None) };
     let (validated, wanted) = wanted(&benchmark);
     let recorded = recorded(&benchmark);
-    let records = records::list(context, &owner).await?;
-    let finalizer = benchmark.metadata.finalizers.iter().flatten().any(|finalizer| finalizer == FINALIZER);
     let deleting = benchmark.metadata.deletion_timestamp.is_some();
+    // A namespace that goes takes the operator's rights in it along at any time.
+    let going = deleting && is_terminating(context, namespace).await?;
+    let records = unless_gone(going, records::list(context, &owner).await)?;
+    let finalizer = benchmark.metadata.finalizers.iter().flatten().any(|finalizer| finalizer == FINALIZER);
     let newest = records.newest_plan();
     let active = newest.filter(|plan| !is_finished(&recorded, plan.number));
     // Without a finalizer and without a run nothing was made that is to go again.
     let empty = !finalizer && active.is_none();
-    let things =
-        if empty { things::Things::default() } else { things::list(context, &owner).await?.with_tasks(&records) };
+    let things = if empty { Ok(things::Things::default()) } else { things::list(context, &owner).await };
+    let things = unless_gone(going, things)?.with_tasks(&records);
     let frozen = match (active, newest) {
-        (Some(plan), _) => Some(records::plan(context, &owner, plan).await?),
-        (None, Some(plan)) if finalizer => Some(records::plan(context, &owner, plan).await?),
+        (Some(plan), _) => unless_gone(going, readable(records::plan(context, &owner, plan).await))?,
+        (None, Some(plan)) if finalizer => unless_gone(going, readable(records::plan(context, &owner, plan).await))?,
         (None, _) => None,
     };
-    let home = if deleting || recorded.left_behind {
-        home(context, &owner, frozen.as_deref()).await?
-    } else {
-        Home::default()
+    let home = Home {
+        namespace_terminating: going,
+        cluster_gone: (deleting || recorded.left_behind)
+            && unless_gone(going, cluster_is_gone(context, &owner, frozen.as_deref()).await)?,
     };
-    let going = frozen.filter(|_| active.is_some());
+    let frozen = frozen.filter(|_| active.is_some());
     let mut look = Look {
         observed: Observed {
             now: Timestamp::now(),
@@ -101,7 +108,7 @@ pub async fn look(context: &Context, namespace: &str, name: &str) -> Result<Opti
         owner,
         validated,
         records,
-        frozen: going,
+        frozen,
         prepared: None,
         lease: lease::SeenLease::default(),
         clients: SeenClients::default(),
@@ -116,7 +123,7 @@ impl Look {
     /// The context for builders of the run that is going.
     pub fn run_context<'a>(&'a self, context: &'a Context) -> Result<RunContext<'a>, ControllerError> {
         let frozen = self.frozen.as_deref().ok_or_else(|| ControllerError::Missing("no run is going".into()))?;
-        Ok(RunContext { owner: &self.owner, frozen, config: &context.config, platform: context.platform })
+        Ok(RunContext { owner: &self.owner, frozen, platform: context.platform })
     }
 
     async fn see_run(&mut self, context: &Context, things: &things::Things) -> Result<(), ControllerError> {
@@ -128,23 +135,26 @@ impl Look {
         for (index, (planned, prepared)) in frozen.tests().enumerate() {
             let end = self.records.end(frozen.number, index);
             // Only the clients of the test that is going are looked at closely.
-            let current = end.is_none() && !current_seen;
+            let current = end.is_none() && !current_seen && !self.observed.deleting;
             current_seen |= current;
             let at = clients::TestPlace { number: frozen.number, index, name: &planned.name };
             let clients = clients::see(context, &self.owner, things, &at, prepared, current, now).await?;
             let object = names.test(&planned.name);
             let swept = sweeps::Swept { names: &names, number: frozen.number, index, planned, prepared };
-            let sweeps = sweeps::see(things, &swept, self.records.killed(frozen.number, index), now);
+            let sweeps = sweeps::see(&context.tries, things, &swept, self.records.killed(frozen.number, index), now);
             tests.push(Test {
                 name: planned.name.clone(),
                 needs: planned.kind.needs(),
-                pool: served::pool(things, &object, now),
-                user: served::user(things, &object, now),
+                pool: served::pool(&context.tries, things, &object, now),
+                user: served::user(&context.tries, things, &object, now),
                 tasks: things.has_tasks(frozen.number, index, prepared.nodes.len()),
                 clients: clients.states.clone(),
                 deadline_seconds: prepared.deadline_seconds,
                 end,
+                remains: planned.kind.remains(),
                 sweeps,
+                left_noted: self.records.left_is_noted(frozen.number, index)
+                    || context.tries.without(&names.left(index)).is_some(),
             });
             if current {
                 self.clients = clients;
@@ -232,19 +242,42 @@ fn is_finished(recorded: &Recorded, number: i64) -> bool {
     recorded.run.as_ref().is_some_and(|run| run.number > number || (run.number == number && run.finished))
 }
 
-/// Whether somebody still serves what was made. Looked at only when something is to go.
-async fn home(context: &Context, owner: &Owner, frozen: Option<&Frozen>) -> Result<Home, ControllerError> {
-    let namespaces: Api<Namespace> = Api::all(context.client.clone());
-    let namespace =
-        found(namespaces.get(&owner.namespace).await).during(|| format!("get Namespace {}", owner.namespace))?;
-    let namespace_terminating = namespace.is_none_or(|namespace| namespace.metadata.deletion_timestamp.is_some());
-    let cluster_gone = match frozen {
-        None => false,
-        Some(frozen) => {
-            let name = &frozen.prepared.cluster_name;
-            let clusters: Api<CephCluster> = Api::namespaced(context.client.clone(), &owner.namespace);
-            found(clusters.get(name).await).during(|| format!("get CephCluster {name}"))?.is_none()
+/// Nothing, where a namespace that goes has taken the right to look along: what is left there goes with it.
+fn unless_gone<T: Default>(going: bool, seen: Result<T, ControllerError>) -> Result<T, ControllerError> {
+    match seen {
+        Err(error) if going && error.is_forbidden() => {
+            tracing::warn!(%error, "the namespace is going, and with it what was made there");
+            Ok(T::default())
         }
-    };
-    Ok(Home { namespace_terminating, cluster_gone })
+        seen => seen,
+    }
 }
+
+/// Nothing, where the plan was frozen by an operator of another version: what its run made is found by labels, removed, and it begins anew.
+fn readable(plan: Result<Arc<Frozen>, ControllerError>) -> Result<Option<Arc<Frozen>>, ControllerError> {
+    match plan {
+        Ok(plan) => Ok(Some(plan)),
+        Err(ControllerError::Stored(error)) => {
+            tracing::warn!(%error, "a run can't go on: it is cleaned up");
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+async fn is_terminating(context: &Context, name: &str) -> Result<bool, ControllerError> {
+    let namespaces: Api<Namespace> = Api::all(context.client.clone());
+    let namespace = found(namespaces.get(name).await).during(|| format!("get Namespace {name}"))?;
+    Ok(namespace.is_none_or(|namespace| namespace.metadata.deletion_timestamp.is_some()))
+}
+
+/// Whether nobody serves any more what was made for a run. Looked at only when something is to go.
+async fn cluster_is_gone(context: &Context, owner: &Owner, frozen: Option<&Frozen>) -> Result<bool, ControllerError> {
+    let Some(frozen) = frozen else { return Ok(false) };
+    let name = &frozen.prepared.cluster_name;
+    let clusters: Api<CephCluster> = Api::namespaced(context.client.clone(), &owner.namespace);
+    Ok(found(clusters.get(name).await).during(|| format!("get CephCluster {name}"))?.is_none())
+}
+
+#[cfg(test)]
+mod tests;

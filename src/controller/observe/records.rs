@@ -13,7 +13,7 @@ use crate::api::OnFailure;
 use crate::plan::decide::{Record, TestEnd, current_test};
 use crate::plan::frozen::Frozen;
 use crate::resources::names::{BENCHMARK_UID, Owner, ROLE, RUN, Role, TEST};
-use crate::resources::{end_of, outline_of, read_plan_config_map, sweeps_of};
+use crate::resources::{end_of, left_of, outline_of, read_plan_config_map, sweeps_of};
 
 /// The ConfigMaps of a benchmark.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +22,11 @@ pub struct Records {
     pub plans: Vec<PlanRecord>,
     /// By run and test.
     pub results: BTreeMap<(i64, usize), ResultRecord>,
-    /// Tasks, which go again with their test.
+    /// Clients of tests that were stopped which are to be swept up after, by run and test.
+    stopped: BTreeMap<(i64, usize), Vec<u32>>,
+    /// What sweepers could not remove, by run and test.
+    left: BTreeMap<(i64, usize), Vec<String>>,
+    /// Tasks, and notes of what to sweep, which go again with their test.
     pub tasks: Vec<PartialObjectMeta<ConfigMap>>,
 }
 
@@ -55,7 +59,12 @@ impl Records {
                 current_test(&ends, on_failure).is_none()
             })
         };
-        self.plans.iter().map(|plan| Record { number: plan.number, whole: whole(plan) }).collect()
+        let left = |number: i64| self.left.iter().filter(move |((run, _), _)| *run == number);
+        let left = |number: i64| left(number).flat_map(|(_, left)| left.iter().cloned()).collect();
+        self.plans
+            .iter()
+            .map(|plan| Record { number: plan.number, whole: whole(plan), left: left(plan.number) })
+            .collect()
     }
 
     pub fn end(&self, number: i64, test: usize) -> Option<TestEnd> {
@@ -63,7 +72,17 @@ impl Records {
     }
 
     pub(super) fn killed(&self, number: i64, test: usize) -> &[u32] {
-        self.results.get(&(number, test)).map_or(&[], |result| result.killed.as_slice())
+        let stopped = || self.stopped.get(&(number, test)).map_or(&[][..], Vec::as_slice);
+        self.results.get(&(number, test)).map_or_else(stopped, |result| result.killed.as_slice())
+    }
+
+    pub(super) fn left_is_noted(&self, number: i64, test: usize) -> bool {
+        self.left.contains_key(&(number, test))
+    }
+
+    /// Tests of a run whose sweepers left something.
+    pub fn with_left(&self, number: i64) -> impl Iterator<Item = usize> {
+        self.left.keys().filter(move |(run, _)| *run == number).map(|(_, test)| *test)
     }
 
     /// The results of a run, by test.
@@ -98,6 +117,11 @@ pub(super) async fn list(context: &Context, owner: &Owner) -> Result<Records, Co
                 (number, test),
                 ResultRecord { name, end: end_of(annotations), killed: sweeps_of(annotations) },
             );
+        } else if let (true, Some(test)) = (role == Role::Sweeps.word(), test) {
+            records.stopped.insert((number, test), sweeps_of(object.metadata.annotations.as_ref()));
+            records.tasks.push(object);
+        } else if let (true, Some(test), false) = (role == Role::Left.word(), test, going) {
+            records.left.insert((number, test), left_of(object.metadata.annotations.as_ref()));
         } else if role == Role::Task.word() {
             records.tasks.push(object);
         }

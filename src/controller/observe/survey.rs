@@ -7,10 +7,12 @@ use kube::api::{Api, ListParams};
 use super::super::context::Context;
 use super::super::error::{ControllerError, During, found};
 use super::super::rook_facts::{cluster_facts, monitors, node_facts, osd_facts, pool_facts};
-use crate::plan::preflight::Survey;
+use crate::plan::preflight::{NodeFacts, Survey};
 use crate::resources::rook::{CephBlockPool, CephCluster};
 
 const OSD_LABEL: &str = "app=rook-ceph-osd";
+/// Nodes that are held at once.
+const PAGE: u32 = 100;
 const MONITORS: &str = "rook-ceph-mon-endpoints";
 
 pub(super) async fn survey(context: &Context, namespace: &str) -> Result<Survey, ControllerError> {
@@ -29,14 +31,49 @@ pub(super) async fn survey(context: &Context, namespace: &str) -> Result<Survey,
     let pods = pods.list(&of_osds).await.during(|| "list pods of OSDs".into())?;
     let config_maps: Api<ConfigMap> = Api::namespaced(client(), namespace);
     let endpoints = found(config_maps.get(MONITORS).await).during(|| format!("get ConfigMap {MONITORS}"))?;
-    let nodes: Api<Node> = Api::all(client());
-    let nodes = nodes.list(&all).await.during(|| "list nodes".into())?;
     Ok(Survey {
         namespace: namespace.into(),
         clusters: clusters.iter().map(cluster_facts).collect(),
         osds: osd_facts(&deployments.items, &pods.items),
         pools: pools.map(|list| list.items.iter().map(pool_facts).collect()).unwrap_or_default(),
         monitors: monitors(endpoints.as_ref()),
-        nodes: nodes.items.iter().map(node_facts).collect(),
+        nodes: nodes(context).await?,
     })
+}
+
+/// By pages: a node is large (its images alone are tens of kilobytes), and of each only a little is needed.
+async fn nodes(context: &Context) -> Result<Vec<NodeFacts>, ControllerError> {
+    let api: Api<Node> = Api::all(context.client.clone());
+    let mut page = ListParams::default().limit(PAGE);
+    let mut facts = Vec::new();
+    loop {
+        let listed = api.list(&page).await.during(|| "list nodes".into())?;
+        facts.extend(listed.items.iter().map(node_facts));
+        match listed.metadata.continue_.filter(|next| !next.is_empty()) {
+            Some(next) => page = page.continue_token(&next),
+            None => return Ok(facts),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::super::scripted::{answer, server};
+    use super::*;
+
+    #[tokio::test]
+    async fn nodes_are_read_page_by_page() {
+        let (context, mut requests) = server();
+        let page =
+            |node: &str, next: &str| json!({"metadata": {"continue": next}, "items": [{"metadata": {"name": node}}]});
+        let script = async {
+            answer(&mut requests, 200, page("n1", "next")).await;
+            answer(&mut requests, 200, page("n2", "")).await;
+        };
+        let (seen, ()) = tokio::join!(nodes(&context), script);
+        let names: Vec<String> = seen.expect("they are read").into_iter().map(|node| node.name).collect();
+        assert_eq!(names, ["n1", "n2"]);
+    }
 }

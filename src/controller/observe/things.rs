@@ -87,7 +87,8 @@ impl Things {
     }
 
     pub(super) fn with_tasks(mut self, records: &Records) -> Self {
-        for task in records.tasks.iter().filter(|task| task.metadata.deletion_timestamp.is_none()) {
+        let stays = |metadata: &ObjectMeta| metadata.deletion_timestamp.is_none() && has_role(metadata, Role::Task);
+        for task in records.tasks.iter().filter(|task| stays(&task.metadata)) {
             if let (Some(run), Some(test)) = (label(&task.metadata, RUN), label(&task.metadata, TEST)) {
                 *self.tasks.entry((run, test)).or_default() += 1;
             }
@@ -117,7 +118,11 @@ impl Things {
 }
 
 fn is_sweeper(metadata: &ObjectMeta) -> bool {
-    label::<String>(metadata, ROLE).is_some_and(|role| role == Role::Sweeper.word())
+    has_role(metadata, Role::Sweeper)
+}
+
+fn has_role(metadata: &ObjectMeta, role: Role) -> bool {
+    label::<String>(metadata, ROLE).is_some_and(|found| found == role.word())
 }
 
 /// The node of a pod that does not go: it is what to look at.

@@ -2,83 +2,10 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
+use super::super::fixtures::{frozen, key, now, observed, validated};
 use super::*;
-use crate::api::{CephBenchmarkSpec, ClusterStatus, PoolStatus, Progress};
-use crate::plan::decide::{Home, Lease, Preflight, Recorded, RecordedRun};
-use crate::plan::frozen::{Prepared, PreparedTest};
-use crate::plan::{Validated, validate};
-
-const SPEC: &str = r#"{"tests": [
-    {"name": "a", "network": {}},
-    {"name": "b", "rados": {"pool": {"create": {"size": 2}}}}],
-  "gates": [{"name": "g", "test": "a", "metric": "errors", "max": 0}]}"#;
-
-fn now() -> Timestamp {
-    "2026-11-30T21:10:00Z".parse().expect("a time")
-}
-
-fn validated() -> Validated {
-    let spec: CephBenchmarkSpec = serde_json::from_str(SPEC).expect("a spec");
-    validate(&spec).expect("it is valid")
-}
-
-fn key() -> RunKey {
-    RunKey { spec_hash: "h".into(), trigger: Some("1".into()) }
-}
-
-fn frozen() -> Frozen {
-    let test = || PreparedTest {
-        nodes: vec!["n1".into(), "n2".into()],
-        image: "i".into(),
-        host_network: false,
-        network_annotations: Default::default(),
-        tolerations: Vec::new(),
-        resources: Default::default(),
-        priority_class: None,
-        pull_secrets: Vec::new(),
-        seconds: 100,
-        prepare_seconds: 600,
-        deadline_seconds: 800,
-        quota: 0,
-    };
-    let pool = PoolStatus { name: "b".into(), size: Some(2), pg_num: Some(64), created: true };
-    Frozen {
-        number: 3,
-        key: key(),
-        started: "2026-11-30T21:00:00Z".parse().expect("a time"),
-        prepared: Prepared {
-            plan: validated().plan,
-            cluster: ClusterStatus { fsid: Some("f".into()), pools: vec![pool], ..ClusterStatus::default() },
-            cluster_name: "c".into(),
-            fsid: "f".into(),
-            ceph_version: None,
-            mon_host: String::new(),
-            tests: vec![test(), test()],
-        },
-    }
-}
-
-fn observed(wanted: Wanted) -> Observed {
-    Observed {
-        now: now(),
-        generation: 5,
-        deleting: false,
-        finalizer: true,
-        suspend: false,
-        wanted,
-        recorded: Recorded {
-            observed_generation: 4,
-            run: Some(RecordedRun { number: 3, key: key(), finished: false }),
-            ..Recorded::default()
-        },
-        lease: Lease::Ours,
-        run: None,
-        things: Vec::new(),
-        records: Vec::new(),
-        preflight: Preflight::Skipped,
-        home: Home::default(),
-    }
-}
+use crate::api::Progress;
+use crate::plan::decide::{Thing, ThingKind};
 
 fn test(name: &str, phase: TestPhase, message: Option<&str>) -> TestStatus {
     TestStatus {
@@ -204,6 +131,26 @@ fn a_spec_that_is_not_valid_ends_what_is_said_of_the_run_before() {
     assert_eq!((status.phase, status.observed_generation), (Some(Phase::Error), 5));
     assert_eq!(condition(&status, "Stalled").reason, "InvalidSpec");
     assert!(status.tests.is_empty() && status.run.is_some_and(|run| run.completion_time.is_some()));
+}
+
+#[test]
+fn what_an_earlier_run_made_and_does_not_go_is_named_without_a_run() {
+    let mut observed = observed(Wanted::Invalid("x".into()));
+    observed.things.push(Thing {
+        kind: ThingKind::Pool,
+        name: "p".into(),
+        uid: "u".into(),
+        run: 1,
+        test: Some(0),
+        removing: Some(now()),
+        blocked: Some("it holds images".into()),
+    });
+    for say in [Say::Invalid { message: "x".into() }, Say::Suspended] {
+        let status = after(say, &observed, &going(), None);
+        let running = condition(&status, "Running");
+        assert_eq!(running.reason, "LeftBehind");
+        assert!(running.message.contains("CephBlockPool p: it holds images"), "{}", running.message);
+    }
 }
 
 #[test]

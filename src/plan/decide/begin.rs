@@ -6,6 +6,7 @@ use super::patience;
 use super::step::{Say, Step};
 use crate::api::Phase;
 use crate::plan::frozen::RunKey;
+use crate::plan::{MAX_MESSAGE, shortened};
 
 /// What the spec and the last run lead to.
 enum Intent<'a> {
@@ -28,9 +29,9 @@ fn intent(observed: &Observed) -> Intent<'_> {
     let wanted = if observed.suspend { Intent::Suspended } else { Intent::Begin(key) };
     match last.map(|last| (last.number, record(observed, last.number))) {
         None => wanted,
-        Some((number, Some(Record { number: _, whole: true }))) => Intent::Keep { number },
+        Some((number, Some(Record { whole: true, .. }))) => Intent::Keep { number },
         // It was cancelled.
-        Some((_, Some(Record { number: _, whole: false }))) => wanted,
+        Some((_, Some(Record { whole: false, .. }))) => wanted,
         // One that could not even begin left nothing to judge again: an edit tries anew.
         Some((number, None)) => {
             let edited = recorded.observed_generation != observed.generation;
@@ -39,8 +40,8 @@ fn intent(observed: &Observed) -> Intent<'_> {
     }
 }
 
-fn record(observed: &Observed, number: i64) -> Option<Record> {
-    observed.records.iter().copied().find(|record| record.number == number)
+fn record(observed: &Observed, number: i64) -> Option<&Record> {
+    observed.records.iter().find(|record| record.number == number)
 }
 
 /// Whether a run is to begin.
@@ -61,15 +62,23 @@ pub(super) fn step(observed: &Observed) -> Step {
         Intent::Keep { number } => settle(observed, left.clone()).unwrap_or_else(|| keep(observed, number, left)),
         Intent::Suspended => settle(observed, left).unwrap_or_else(|| {
             let said = observed.recorded.phase == Some(Phase::Cancelled) && is_current(observed);
-            if said { rest(observed) } else { Step::Say(Say::Suspended) }
+            if said && names_what_stays(observed, &[]) { rest(observed) } else { Step::Say(Say::Suspended) }
         }),
         Intent::Invalid(message) => settle(observed, left).unwrap_or_else(|| {
-            let said = observed.recorded.phase == Some(Phase::Error)
-                && observed.recorded.message.as_deref() == Some(message)
-                && is_current(observed);
-            if said { rest(observed) } else { Step::Say(Say::Invalid { message: message.into() }) }
+            if says(observed, Phase::Error, message) && names_what_stays(observed, &[]) {
+                rest(observed)
+            } else {
+                Step::Say(Say::Invalid { message: message.into() })
+            }
         }),
     }
+}
+
+/// Whether the status says this of the spec as it is.
+fn says(observed: &Observed, phase: Phase, message: &str) -> bool {
+    let recorded = &observed.recorded;
+    let message = shortened(message.into(), MAX_MESSAGE);
+    recorded.phase == Some(phase) && recorded.message.as_deref() == Some(&*message) && is_current(observed)
 }
 
 fn is_current(observed: &Observed) -> bool {
@@ -88,12 +97,18 @@ fn settle(observed: &Observed, left: Vec<String>) -> Option<Step> {
 }
 
 fn keep(observed: &Observed, number: i64, left: Vec<String>) -> Step {
-    let measured = record(observed, number).is_some();
-    let note_is_right = observed.recorded.left_behind != observed.things.is_empty();
-    if measured && !(is_current(observed) && note_is_right) {
-        return Step::Say(Say::Judged { number, left });
+    match record(observed, number) {
+        Some(record) if !(is_current(observed) && names_what_stays(observed, &record.left)) => {
+            let left = left.into_iter().chain(record.left.iter().cloned()).collect();
+            Step::Say(Say::Judged { number, left })
+        }
+        Some(_) | None => rest(observed),
     }
-    rest(observed)
+}
+
+/// Whether the status speaks of what could not be removed just where there is such: things that do not go, and what sweepers left.
+fn names_what_stays(observed: &Observed, swept: &[String]) -> bool {
+    observed.recorded.left_behind != (observed.things.is_empty() && swept.is_empty())
 }
 
 /// Nothing to do, but for what does not go.
@@ -139,10 +154,11 @@ fn begin(observed: &Observed, key: &RunKey) -> Step {
 
 fn queued(observed: &Observed, who: &str) -> Step {
     let behind = behind(who);
-    let said = observed.recorded.phase == Some(Phase::Queued)
-        && observed.recorded.message.as_deref() == Some(behind.as_str())
-        && is_current(observed);
-    if said { Step::Wait { seconds: patience::QUEUE, reason: behind } } else { Step::Say(Say::Queued { behind }) }
+    if says(observed, Phase::Queued, &behind) {
+        Step::Wait { seconds: patience::QUEUE, reason: behind }
+    } else {
+        Step::Say(Say::Queued { behind })
+    }
 }
 
 fn behind(who: &str) -> String {

@@ -1,8 +1,9 @@
 //! Removing what a run made: in order, waiting for each kind, and giving up waiting for what does not go.
 
-use super::observed::{Observed, Sweep, Sweeper, Thing, ThingKind};
+use super::observed::{Observed, Thing, ThingKind};
 use super::patience;
 use super::step::{Step, Target};
+use super::sweep::{note, sweep};
 
 /// Which objects are meant.
 #[derive(Clone, Copy, Debug)]
@@ -52,13 +53,14 @@ pub(super) fn clean(observed: &Observed, scope: Scope) -> Cleaning {
             observed.things.iter().filter(|thing| thing.kind == kind && scope.holds(thing)).collect();
         let fresh: Vec<&Thing> = things.iter().copied().filter(|thing| thing.removing.is_none()).collect();
         if !fresh.is_empty() {
-            let tell = match (kind == ThingKind::Task).then(|| sweep(observed, &fresh)) {
-                Some(Err(step)) => return Cleaning::Next(step),
-                Some(Ok(tell)) => tell,
-                None => Vec::new(),
-            };
+            if let Some(step) = (kind == ThingKind::Job).then(|| note(observed, &fresh)).flatten() {
+                return Cleaning::Next(step);
+            }
+            if let Some(step) = (kind == ThingKind::Task).then(|| sweep(observed, &fresh)).flatten() {
+                return Cleaning::Next(step);
+            }
             let things = fresh.into_iter().map(target).collect();
-            return Cleaning::Next(Step::Delete { kind, things, tell });
+            return Cleaning::Next(Step::Delete { kind, things });
         }
         if let Some(waiting) = things.iter().find(|thing| !stuck(observed, thing)) {
             return Cleaning::Next(Step::Wait {
@@ -69,33 +71,6 @@ pub(super) fn clean(observed: &Observed, scope: Scope) -> Cleaning {
         left.extend(things.iter().map(|thing| describe(thing)));
     }
     Cleaning::Done { left }
-}
-
-/// Sweeps up after clients that were killed, for the tests that these tasks are of: the next step, or what stays behind.
-fn sweep(observed: &Observed, tasks: &[&Thing]) -> Result<Vec<String>, Step> {
-    let Some(run) = &observed.run else { return Ok(Vec::new()) };
-    let concerned = |index: usize| tasks.iter().any(|task| task.run == run.number && task.test == Some(index));
-    let tests = run.tests.iter().enumerate().filter(|(index, _)| concerned(*index));
-    let sweeps: Vec<(usize, &Sweep)> =
-        tests.flat_map(|(index, test)| test.sweeps.iter().map(move |sweep| (index, sweep))).collect();
-    // All of them at once: each works on a node of its own.
-    if let Some((test, sweep)) = sweeps.iter().find(|(_, sweep)| sweep.sweeper == Sweeper::Absent) {
-        return Err(Step::CreateSweeper { test: *test, client: sweep.client });
-    }
-    let mut left = Vec::new();
-    for (_, Sweep { client: _, what, sweeper }) in sweeps {
-        match sweeper {
-            Sweeper::Working { since } if patience::seconds_between(*since, observed.now) > patience::SWEEP => {
-                left.push(format!("{what}: its sweeper did not end within {} s", patience::SWEEP));
-            }
-            Sweeper::Absent | Sweeper::Working { since: _ } => {
-                return Err(Step::Wait { seconds: 1, reason: format!("sweeping up: {what}") });
-            }
-            Sweeper::Done => {}
-            Sweeper::Failed(cause) => left.push(format!("{what}: {cause}")),
-        }
-    }
-    Ok(left)
 }
 
 fn target(thing: &Thing) -> Target {
@@ -112,7 +87,8 @@ fn stuck(observed: &Observed, thing: &Thing) -> bool {
     }
 }
 
-fn describe(thing: &Thing) -> String {
+/// A thing that does not go, for people.
+pub fn describe(thing: &Thing) -> String {
     let kind = thing.kind.word();
     match &thing.blocked {
         Some(blocked) => format!("{kind} {}: {blocked}", thing.name),

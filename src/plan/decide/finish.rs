@@ -2,18 +2,24 @@
 
 use super::clean::{Cleaning, Scope, clean};
 use super::measure::phases;
-use super::observed::{Lease, Observed, Record, Run};
+use super::observed::{Lease, Observed, Record, Run, Wanted};
 use super::step::{Say, Step};
 use crate::api::{Phase, TestPhase};
 
 /// Runs whose plan and results are kept.
 const KEPT: usize = 3;
 
-/// All tests have ended.
+/// All tests have ended. Without a valid spec there are no gates to judge them by, and so no verdict: the results are kept, and judged when
+/// there is one again.
 pub(super) fn finish(observed: &Observed, run: &Run) -> Step {
     let tests = phases(run, |_| TestPhase::Skipped);
     let going = Say::Going { phase: Phase::Cleaning, tests: tests.clone(), message: None };
-    end(observed, run, going, |left| Say::Finished { tests, left })
+    end(observed, run, going, |left| match &observed.wanted {
+        Wanted::Valid(_) => Say::Finished { tests, left },
+        Wanted::Invalid(problems) => {
+            Say::Cancelled { why: format!("replaced by a spec that is not valid: {problems}"), tests, left }
+        }
+    })
 }
 
 /// The run is not to go on.
@@ -41,7 +47,8 @@ fn end(observed: &Observed, run: &Run, going: Say, last: impl FnOnce(Vec<String>
     if observed.finalizer && left.is_empty() {
         return Step::RemoveFinalizer;
     }
-    Step::Say(last(left))
+    let swept = observed.records.iter().filter(|record| record.number == run.number).flat_map(|record| &record.left);
+    Step::Say(last(left.into_iter().chain(swept.cloned()).collect()))
 }
 
 /// The results are in the status before anything that could give them again is deleted.

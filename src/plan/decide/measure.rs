@@ -1,7 +1,7 @@
 //! The tests of a run, one after the other: what the next one needs, and what its clients say.
 
 use super::clean::{Cleaning, Scope, clean};
-use super::observed::{Client, ClientState, Lease, Observed, Run, Served, Test, TestEnd, ThingKind};
+use super::observed::{Client, ClientState, Lease, Observed, Run, Served, Test, TestEnd, ThingKind, Trouble};
 use super::patience::{self, seconds_between};
 use super::step::{Say, Step};
 use crate::api::{Phase, TestPhase};
@@ -205,8 +205,9 @@ fn starting(observed: &Observed, test: &Test) -> Result<(), Failure> {
     for (number, client) in test.clients.iter().enumerate() {
         let ClientState::Starting { since, trouble } = &client.state else { continue };
         let waited = seconds_between(*since, observed.now);
+        let lasts = |trouble: &Trouble| seconds_between(trouble.since, observed.now) > patience::TROUBLE;
         match trouble {
-            Some(trouble) if trouble.hopeless || waited > patience::TROUBLE => {
+            Some(trouble) if trouble.hopeless || lasts(trouble) => {
                 return Err(Failure(describe(number, client, &trouble.cause)));
             }
             Some(_) => {}

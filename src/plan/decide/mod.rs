@@ -12,12 +12,15 @@ mod measure;
 mod observed;
 pub mod patience;
 mod step;
+mod sweep;
 
+pub use clean::describe;
 pub use observed::{
     Client, ClientState, Home, Lease, Observed, Preflight, Record, Recorded, RecordedRun, Refusal, Run, Served, Sweep,
     Sweeper, Test, TestEnd, Thing, ThingKind, Trouble, Wanted,
 };
 pub use step::{Say, Step, Target};
+pub use sweep::to_sweep;
 
 use crate::api::{OnFailure, Phase};
 

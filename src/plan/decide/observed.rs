@@ -3,7 +3,7 @@
 use k8s_openapi::jiff::Timestamp;
 
 use crate::api::{OnFailure, Phase, TestPhase};
-use crate::plan::frozen::{Needs, RunKey};
+use crate::plan::frozen::{Needs, Remains, RunKey};
 
 /// One look at a benchmark and all that belongs to it.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,11 +54,13 @@ pub struct RecordedRun {
 }
 
 /// What is kept of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     pub number: i64,
     /// Whether it came to its own end: every test has a result, or was skipped after one that failed.
     pub whole: bool,
+    /// What its sweepers could not remove: nobody here can.
+    pub left: Vec<String>,
 }
 
 /// Who has the Ceph cluster.
@@ -124,8 +126,12 @@ pub struct Test {
     /// How long the clients may exist in all.
     pub deadline_seconds: u64,
     pub end: Option<TestEnd>,
-    /// Clients that were killed and may have left what only the bench can remove: known once the test has ended.
+    /// What its clients leave when they are killed.
+    pub remains: Remains,
+    /// Clients that were killed and may have left what only the bench can remove: known once the test has ended, or is noted to be stopped.
     pub sweeps: Vec<Sweep>,
+    /// What its sweepers could not remove is noted.
+    pub left_noted: bool,
 }
 
 /// A client that was killed, and what sweeps up after it.
@@ -201,6 +207,7 @@ impl ClientState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     pub cause: String,
+    pub since: Timestamp,
     /// Trying again can't help.
     pub hopeless: bool,
 }

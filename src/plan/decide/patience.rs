@@ -2,7 +2,7 @@
 
 use k8s_openapi::jiff::Timestamp;
 
-/// A pod that can't be scheduled, an image that does not come, a volume that does not mount: with its cause known.
+/// A pod that can't be scheduled, an image that does not come, a volume that does not mount: from when its cause is known.
 pub const TROUBLE: i64 = 60;
 /// A pod that does not start, without a cause: a large image may still be on its way.
 pub const START: i64 = 600;

@@ -50,16 +50,24 @@ pub enum Step {
         test: usize,
         cause: String,
     },
+    /// Keep in mind which clients of a test that is stopped are to be swept up after.
+    NoteSweeps {
+        test: usize,
+        clients: Vec<u32>,
+    },
     /// Remove what a client that was killed left.
     CreateSweeper {
         test: usize,
         client: u32,
     },
-    /// `tell`: what stays behind all the same, to be told before.
+    /// Tell what sweepers of a test could not remove, and keep it for the status.
+    NoteLeft {
+        test: usize,
+        left: Vec<String>,
+    },
     Delete {
         kind: ThingKind,
         things: Vec<Target>,
-        tell: Vec<String>,
     },
     /// Delete plans and results of runs with these numbers.
     Prune {

@@ -4,6 +4,7 @@ mod states;
 mod world;
 
 use super::*;
+use crate::plan::frozen::Remains;
 use world::World;
 
 /// Phase, phases of the tests, and the stored results by run and test.
@@ -231,6 +232,24 @@ fn a_run_cancelled_by_a_bad_edit_runs_again_when_the_edit_is_undone() {
 }
 
 #[test]
+fn a_run_that_ended_under_a_bad_edit_has_no_verdict_until_the_edit_is_undone() {
+    let mut world = World::new();
+    while world.recorded.phase != Some(Phase::Cleaning) {
+        let _ = world.apply(decide(&world.look()));
+    }
+    let good = world.key.take();
+    world.generation += 1;
+    world.settle();
+    assert!(!world.phases.contains(&Phase::Passed), "{:?}", world.phases);
+    world.key = good;
+    world.generation += 1;
+    world.settle();
+    world.assert_nothing_left();
+    assert_eq!(world.recorded.phase, Some(Phase::Passed));
+    assert_eq!(world.recorded.run.as_ref().map(|run| run.number), Some(1), "it is not measured again");
+}
+
+#[test]
 fn a_run_that_passed_is_kept_through_another_that_was_suspended_before_it_began() {
     let mut world = World::new();
     world.settle();
@@ -263,6 +282,82 @@ fn a_sweeper_that_hangs_holds_nothing_up_and_what_stays_is_told() {
     world.settle();
     world.assert_nothing_left();
     assert_eq!(world.recorded.phase, Some(Phase::Passed));
-    assert_eq!(world.told.len(), 2);
-    assert!(world.told[0].contains("directory of client 1"), "{:?}", world.told);
+    assert_eq!(world.left.len(), 2, "of each test");
+    assert!(world.left[&(1, 0)][0].contains("directory of client 1"), "{:?}", world.left);
+    assert!(world.recorded.left_behind, "the status names it");
+    world.generation += 1;
+    world.settle();
+    assert!(world.recorded.left_behind, "and goes on naming it");
+}
+
+#[test]
+fn what_does_not_go_is_named_while_another_spec_is_refused_or_suspended() {
+    let edits: [fn(&mut World); 2] = [|world| world.key = None, |world| world.suspend = true];
+    for edit in edits {
+        let mut world = World::new();
+        world.pool_is_stuck = true;
+        for _ in 0..200 {
+            let _ = world.apply(decide(&world.look()));
+        }
+        edit(&mut world);
+        if world.suspend {
+            world.edit("b");
+        }
+        world.generation += 1;
+        for _ in 0..50 {
+            let _ = world.apply(decide(&world.look()));
+        }
+        assert!(matches!(world.recorded.phase, Some(Phase::Error | Phase::Cancelled)), "{:?}", world.recorded.phase);
+        assert!(world.recorded.left_behind);
+        world.pool_is_stuck = false;
+        world.settle();
+        assert!(!world.recorded.left_behind);
+        world.assert_nothing_left();
+    }
+}
+
+/// Runs until the second test measures, stops it, and gives how many sweepers each of its clients had.
+fn stopped_while_measuring(remains: Remains, stop: impl Fn(&mut World)) -> World {
+    let mut world = World::new();
+    world.remains = remains;
+    while world.recorded.tests.get(1) != Some(&crate::api::TestPhase::Running) {
+        let _ = world.apply(decide(&world.look()));
+    }
+    stop(&mut world);
+    world.generation += 1;
+    world.settle();
+    world.assert_nothing_left();
+    world
+}
+
+#[test]
+fn after_a_run_that_was_stopped_what_its_clients_may_have_left_is_swept_up() {
+    let stops: [fn(&mut World); 3] =
+        [|world| world.suspend = true, |world| world.deleting = true, |world| world.key = None];
+    for stop in stops {
+        let world = stopped_while_measuring(Remains::OnNodes, stop);
+        assert_eq!(world.swept.keys().collect::<Vec<_>>(), [&(1, 1, 0), &(1, 1, 1), &(1, 1, 2)]);
+        let world = stopped_while_measuring(Remains::InPool, stop);
+        assert_eq!(world.swept.len(), 1);
+        let world = stopped_while_measuring(Remains::Nothing, stop);
+        assert!(world.swept.is_empty());
+    }
+}
+
+#[test]
+fn stopped_at_any_point_and_killed_nothing_is_left_of_sweepers_and_notes() {
+    for at in 0..writes_of_a_run() {
+        for kill in [None, Some(1), Some(2), Some(3), Some(4), Some(5), Some(6), Some(8)] {
+            let mut world = World::new();
+            world.remains = Remains::OnNodes;
+            advance(&mut world, at);
+            world.deleting = true;
+            world.gone = !world.finalizer;
+            world.fuse = kill;
+            let asked = world.now;
+            world.settle();
+            world.assert_nothing_left();
+            assert!(patience::seconds_between(asked, world.now) < 60, "deleted after write {at}");
+        }
+    }
 }

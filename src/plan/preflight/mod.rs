@@ -19,7 +19,7 @@ pub use survey::{ClusterFacts, ClusterNetwork, Monitors, NodeFacts, OsdFacts, Po
 use super::decide::Refusal;
 use super::frozen::{Prepared, PreparedTest};
 use super::policy::{Denied, OperatorConfig};
-use super::{Plan, PlannedKind, PlannedPool, PlannedTest, estimate, points_for};
+use super::{Plan, PlannedKind, PlannedPool, PlannedTest, estimate, most_points, points_for};
 use crate::api::CephBenchmarkSpec;
 
 /// Points that a network test may grow to once its pairs are known: more fit neither a task nor a report.
@@ -37,12 +37,12 @@ pub fn check(
     let mut tests = Vec::with_capacity(plan.tests.len());
     for (index, test) in plan.tests.iter().enumerate() {
         let place = Place { index, name: &test.name };
-        tests.push(Check { survey, cluster: found, config, test, place }.prepare()?);
+        tests.push(Check { survey, cluster: found, config, test, tests: plan.tests.len(), place }.prepare()?);
     }
     cluster::healthy(found)?;
     for ((index, test), prepared) in plan.tests.iter().enumerate().zip(&tests) {
         let place = Place { index, name: &test.name };
-        Check { survey, cluster: found, config, test, place }.space(prepared)?;
+        Check { survey, cluster: found, config, test, tests: plan.tests.len(), place }.space(prepared)?;
     }
     let needs_monitors = plan.tests.iter().any(|test| test.kind.needs().user);
     Ok(Prepared {
@@ -52,6 +52,8 @@ pub fn check(
         fsid: fsid.into(),
         ceph_version: found.version.clone(),
         mon_host: if needs_monitors { cluster::monitors(survey)? } else { String::new() },
+        bench_image: config.bench_image.clone(),
+        bench_image_pull_policy: config.bench_image_pull_policy.clone(),
         tests,
     })
 }
@@ -96,13 +98,15 @@ struct Check<'a> {
     cluster: &'a ClusterFacts,
     config: &'a OperatorConfig,
     test: &'a PlannedTest,
+    /// Tests of the plan.
+    tests: usize,
     place: Place<'a>,
 }
 
 impl Check<'_> {
     fn prepare(&self) -> Result<PreparedTest, Refusal> {
-        let Check { survey, cluster, config: _, test, place } = self;
-        self.allowed()?;
+        let Check { survey, cluster, config: _, test, tests: _, place } = self;
+        let host_mount = self.allowed()?;
         let clients = &test.clients;
         let tolerations = nodes::tolerations(survey, cluster, &clients.spec.tolerations);
         let chosen = nodes::choose(survey, cluster, clients, place)?;
@@ -118,6 +122,7 @@ impl Check<'_> {
         let times = sizing::times(test, &estimate);
         Ok(PreparedTest {
             nodes,
+            host_mount,
             image: self.image()?,
             host_network: self.host_network()?,
             network_annotations: cluster::annotations(cluster, self.host_network()?),
@@ -132,16 +137,14 @@ impl Check<'_> {
         })
     }
 
-    /// What the operator's owner allows.
-    fn allowed(&self) -> Result<(), Refusal> {
-        let policy = &self.config.policy;
-        let (field, value, answer) = match &self.test.kind {
-            PlannedKind::File { directory, size: _ } => {
-                ("disk.file.directory", directory, policy.host_path(directory).map(drop))
-            }
-            PlannedKind::Device { path } => ("disk.device.path", path, policy.device()),
-            PlannedKind::Network | PlannedKind::Rados(_) => return Ok(()),
+    /// What the operator's owner allows: what of the node is mounted.
+    fn allowed(&self) -> Result<Option<String>, Refusal> {
+        let (field, value) = match &self.test.kind {
+            PlannedKind::File { directory, size: _ } => ("disk.file.directory", directory.as_str()),
+            PlannedKind::Device { path } => ("disk.device.path", path.as_str()),
+            PlannedKind::Network | PlannedKind::Rados(_) => ("", ""),
         };
+        let answer = self.config.policy.target(&self.test.kind);
         answer.map_err(|Denied(why)| refuse("NotAllowed", format!("{}: {value:?}: {why}", self.place.field(field))))
     }
 
@@ -205,11 +208,24 @@ impl Check<'_> {
                 ),
             ));
         }
+        let rounds = self.test.points.iter().map(|point| point.rounds).max().unwrap_or(1);
+        let most = most_points(self.tests, rounds);
+        if points > most {
+            return Err(refuse(
+                "TooManyPoints",
+                format!(
+                    "{}: {points} points with {rounds} rounds each, and of {} tests at most {most} of each can be kept: \
+                     measure fewer points, or fewer tests in a benchmark",
+                    self.place.test(),
+                    self.tests
+                ),
+            ));
+        }
         Ok(())
     }
 
     fn space(&self, prepared: &PreparedTest) -> Result<(), Refusal> {
-        let Check { survey, cluster, config: _, test, place } = self;
+        let Check { survey, cluster, config: _, test, tests: _, place } = self;
         let PlannedKind::Rados(pool) = &test.kind else { return Ok(()) };
         let bytes = estimate(test, prepared.nodes.len() as u32).space;
         match pool {

@@ -116,8 +116,10 @@ pub(super) fn quota(space: u64) -> u64 {
     space.saturating_mul(2).saturating_add(256 * MIB)
 }
 
-/// Ceph's own advice: a hundred placement groups per OSD over all copies, to the next power of two.
+/// Half of Ceph's advice of a hundred placement groups per OSD over all copies, as a power of two that is not above it: the advice is for all
+/// pools together, and beyond `mon_max_pg_per_osd` (250) Ceph refuses a pool.
 pub fn pg_num(osds: usize, size: u32) -> u32 {
-    let wanted = (osds.max(1) as u32).saturating_mul(100) / size.max(1);
-    wanted.max(1).next_power_of_two().min(4096)
+    let wanted = (osds.max(1) as u32).saturating_mul(50) / size.max(1);
+    let power = wanted.checked_ilog2().map_or(1, |exponent| 1 << exponent);
+    power.min(4096)
 }

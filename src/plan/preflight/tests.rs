@@ -90,6 +90,24 @@ fn the_clients_run_where_osds_run() {
 }
 
 #[test]
+fn more_points_than_can_be_kept_are_refused_before_they_are_measured() {
+    let depths: Vec<String> = (1..=400).map(|depth| depth.to_string()).collect();
+    let sweep = |tests: usize| {
+        let test = |index| {
+            format!(
+                "{{name: t{index}, disk: {{file: {{directory: /var/tmp, size: 1Gi}}}}, \
+                 workload: {{blockSize: [4Ki], queueDepth: [{}]}}}}",
+                depths.join(", ")
+            )
+        };
+        format!("tests: [{}]", (0..tests).map(test).collect::<Vec<_>>().join(", "))
+    };
+    assert!(run(&sweep(2), &survey(), &config()).is_ok());
+    let told = refusal(&sweep(32), &survey());
+    assert!(told.starts_with("spec.tests[0] (t0): 400 points with 3 rounds each") && told.contains("276"), "{told}");
+}
+
+#[test]
 fn osds_on_claims_are_found_by_their_pods_node_not_their_crush_host() {
     let mut survey = survey();
     survey.nodes.push(node("w7"));
@@ -281,8 +299,8 @@ fn only_rados_needs_monitors_and_an_image_with_librados() {
 }
 
 #[test]
-fn placement_groups_follow_cephs_advice() {
-    for (osds, size, wanted) in [(3, 3, 128), (4, 2, 256), (0, 3, 64), (1000, 1, 4096)] {
+fn placement_groups_leave_room_for_other_pools() {
+    for (osds, size, wanted) in [(3, 3, 32), (4, 2, 64), (16, 3, 256), (0, 3, 16), (1, 10, 4), (1000, 1, 4096)] {
         assert_eq!(sizing::pg_num(osds, size), wanted, "{osds} OSDs, {size} copies");
     }
 }

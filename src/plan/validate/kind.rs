@@ -136,12 +136,18 @@ fn read_pool(field: &str, pool: &RadosPool, problems: &mut Problems) -> Option<P
             }
             (problems.0.len() == before).then_some(PlannedPool::Create { size: *size, pg_num: *pg_num })
         }
-        RadosPool::Name(name) if name.is_empty() => {
-            problems.add(format!("{field}.name"), quoted(name), "is no pool's name");
+        RadosPool::Name(name) if is_pool_name(name) => Some(PlannedPool::Existing { name: name.clone() }),
+        RadosPool::Name(name) => {
+            let message = "is no pool's name: letters, digits, '.', '_' and '-' are possible";
+            problems.add(format!("{field}.name"), quoted(name), message);
             None
         }
-        RadosPool::Name(name) => Some(PlannedPool::Existing { name: name.clone() }),
     }
+}
+
+/// Nothing that could end the pool's name in a CephX capability and grant something else.
+fn is_pool_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
 }
 
 fn check_pg_num(field: &str, pg_num: u32, problems: &mut Problems) {

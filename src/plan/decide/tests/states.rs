@@ -4,7 +4,8 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use super::super::*;
 use crate::api::{OnFailure, Phase, TestPhase};
-use crate::plan::frozen::{Needs, RunKey};
+use crate::plan::frozen::{Needs, Remains, RunKey};
+use crate::plan::{MAX_MESSAGE, shortened};
 
 fn now() -> Timestamp {
     Timestamp::from_second(1_800_000_000).expect("in range")
@@ -37,7 +38,9 @@ fn test(clients: Vec<Client>) -> Test {
         clients,
         deadline_seconds: 300,
         end: None,
+        remains: Remains::Nothing,
         sweeps: Vec::new(),
+        left_noted: false,
     }
 }
 
@@ -68,14 +71,14 @@ fn measuring(test: Test, phase: TestPhase) -> Observed {
             tests: vec![test],
         }),
         things: Vec::new(),
-        records: vec![Record { number: 1, whole: false }],
+        records: vec![Record { number: 1, whole: false, left: Vec::new() }],
         preflight: Preflight::Skipped,
         home: Home::default(),
     }
 }
 
 fn whole(number: i64) -> Record {
-    Record { number, whole: true }
+    Record { number, whole: true, left: Vec::new() }
 }
 
 fn idle() -> Observed {
@@ -172,6 +175,17 @@ fn a_spec_that_is_not_valid_is_said_once() {
 }
 
 #[test]
+fn a_list_of_problems_that_the_status_has_to_cut_is_said_once() {
+    let problems = "spec.tests[0].workload.blockSize[0]: ".repeat(60);
+    let mut observed = idle();
+    observed.wanted = Wanted::Invalid(problems.clone());
+    observed.recorded.phase = Some(Phase::Error);
+    observed.recorded.message = Some(shortened(problems, MAX_MESSAGE));
+    observed.recorded.observed_generation = 1;
+    assert_eq!(decide(&observed), Step::Rest);
+}
+
+#[test]
 fn a_test_is_prepared_in_order() {
     let absent = || vec![client("n1", ClientState::Absent), client("n2", ClientState::Absent)];
     let mut observed = measuring(test(absent()), TestPhase::Preparing);
@@ -235,16 +249,18 @@ fn the_others_start_when_the_conductor_listens() {
 
 #[test]
 fn trouble_at_the_start_ends_the_test_with_its_cause() {
+    let starting = |since, trouble| {
+        measuring(test(vec![client("n1", ClientState::Starting { since, trouble })]), TestPhase::Preparing)
+    };
     let with = |seconds, trouble: Option<(&str, bool)>| {
-        let trouble = trouble.map(|(cause, hopeless)| Trouble { cause: cause.into(), hopeless });
-        measuring(
-            test(vec![client("n1", ClientState::Starting { since: ago(seconds), trouble })]),
-            TestPhase::Preparing,
-        )
+        let since = ago(seconds);
+        starting(since, trouble.map(|(cause, hopeless)| Trouble { cause: cause.into(), since, hopeless }))
     };
     assert_eq!(failure(&with(1, Some(("InvalidImageName", true)))), "client 0 on n1: InvalidImageName");
     assert!(waits(&with(patience::TROUBLE, Some(("ErrImagePull", false)))));
     assert_eq!(failure(&with(patience::TROUBLE + 1, Some(("ErrImagePull", false)))), "client 0 on n1: ErrImagePull");
+    let late = Trouble { cause: "ErrImagePull".into(), since: ago(1), hopeless: false };
+    assert!(waits(&starting(ago(patience::TROUBLE + 1), Some(late))), "trouble counts from its own time");
     assert!(waits(&with(patience::START, None)));
     assert!(failure(&with(patience::START + 1, None)).contains("did not start"));
 }

@@ -7,10 +7,12 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use super::super::*;
 use crate::api::{OnFailure, Phase, TestPhase};
-use crate::plan::frozen::{Needs, RunKey};
+use crate::plan::frozen::{Needs, Remains, RunKey};
 
 pub const CLIENTS: usize = 3;
 const MEASURE: i64 = 10;
+/// The note of what to sweep, among the tasks.
+const NOTE: usize = 9;
 
 #[derive(Clone, Debug)]
 struct Pod {
@@ -47,10 +49,13 @@ pub struct World {
     pub pool_is_stuck: bool,
     /// Clients of every test that are taken to have been killed.
     pub killed: Vec<u32>,
+    pub remains: Remains,
     pub sweepers_hang: bool,
+    noted: BTreeMap<(i64, usize), Vec<u32>>,
     /// Sweepers started, by run, test and client.
     pub swept: BTreeMap<(i64, usize, u32), usize>,
-    pub told: Vec<String>,
+    /// What sweepers could not remove, by run and test.
+    pub left: BTreeMap<(i64, usize), Vec<String>>,
     /// Writes left before the operator is killed.
     pub fuse: Option<usize>,
     pub writes: usize,
@@ -85,9 +90,11 @@ impl World {
             gave_up: Vec::new(),
             pool_is_stuck: false,
             killed: Vec::new(),
+            remains: Remains::Nothing,
             sweepers_hang: false,
+            noted: BTreeMap::new(),
             swept: BTreeMap::new(),
-            told: Vec::new(),
+            left: BTreeMap::new(),
             fuse: None,
             writes: 0,
         }
@@ -134,7 +141,9 @@ impl World {
             clients: (0..CLIENTS).map(|client| self.client(number, test, client)).collect(),
             deadline_seconds: 300,
             end: self.results.get(&(number, test)).copied(),
+            remains: self.remains,
             sweeps: self.sweeps(number, test),
+            left_noted: self.left.contains_key(&(number, test)),
         });
         Run {
             number,
@@ -150,7 +159,8 @@ impl World {
 
     fn record(&self, number: i64) -> Record {
         let ended = |test: usize| self.results.contains_key(&(number, test));
-        Record { number, whole: (0..self.needs.len()).all(ended) }
+        let left = self.left.iter().filter(|((run, _), _)| *run == number).flat_map(|(_, left)| left.clone());
+        Record { number, whole: (0..self.needs.len()).all(ended), left: left.collect() }
     }
 
     fn name(run: i64, test: Option<usize>, kind: ThingKind, index: usize) -> String {
@@ -163,8 +173,11 @@ impl World {
     }
 
     fn sweeps(&self, number: i64, test: usize) -> Vec<Sweep> {
-        let killed = self.killed.iter().filter(|_| self.results.contains_key(&(number, test)));
+        let noted = self.thing(number, test, ThingKind::Task, NOTE).map(|_| &self.noted[&(number, test)]);
+        let killed = if self.results.contains_key(&(number, test)) { Some(&self.killed) } else { noted };
         killed
+            .into_iter()
+            .flatten()
             .map(|client| {
                 let job = self.thing(number, test, ThingKind::Sweeper, *client as usize);
                 let since = job.map(|job| self.made[&job.name]);
@@ -289,6 +302,10 @@ impl World {
             }
             Step::Collect { test, last_try: _ } => self.store(run, test, TestEnd::Completed),
             Step::RecordFailure { test, cause: _ } => self.store(run, test, TestEnd::Error),
+            Step::NoteSweeps { test, clients } => {
+                self.noted.insert((run, test), clients);
+                self.make(ThingKind::Task, run, Some(test), NOTE)
+            }
             Step::CreateSweeper { test, client } => {
                 assert!(
                     !self.things.iter().any(|t| t.kind == ThingKind::Job && t.test == Some(test)),
@@ -297,10 +314,11 @@ impl World {
                 *self.swept.entry((run, test, client)).or_default() += 1;
                 self.make(ThingKind::Sweeper, run, Some(test), client as usize)
             }
-            Step::Delete { kind, things, tell } => {
-                self.told.extend(tell);
-                self.delete(kind, &things)
+            Step::NoteLeft { test, left } => {
+                self.left.insert((run, test), left);
+                self.wrote()
             }
+            Step::Delete { kind, things } => self.delete(kind, &things),
             Step::Prune { runs } => {
                 for number in runs {
                     self.frozen.remove(&number);
@@ -346,15 +364,16 @@ impl World {
 
     fn say(&mut self, say: Say) -> Result<(), Killed> {
         let started = self.frozen.iter().next_back().map(|(number, key)| (*number, key.clone()));
+        let staying: Vec<String> = self.things.iter().map(describe).collect();
         let recorded = &mut self.recorded;
         recorded.observed_generation = self.generation;
         recorded.message = None;
         let (phase, left) = match say {
             Say::Invalid { message } => {
                 recorded.message = Some(message);
-                (Phase::Error, Vec::new())
+                (Phase::Error, staying)
             }
-            Say::Suspended => (Phase::Cancelled, Vec::new()),
+            Say::Suspended => (Phase::Cancelled, staying),
             Say::Queued { behind } => {
                 recorded.message = Some(behind);
                 (Phase::Queued, Vec::new())

@@ -149,6 +149,18 @@ fn what_does_not_apply_or_fit_is_refused() {
 }
 
 #[test]
+fn a_pools_name_can_grant_nothing_else() {
+    for name in ["replicapool", ".mgr", "default.rgw.buckets-data_1"] {
+        let plan = valid(&one(&format!("rados: {{pool: {{name: {name}}}}}"), "{}")).plan;
+        assert_eq!(plan.tests[0].kind, PlannedKind::Rados(PlannedPool::Existing { name: name.into() }));
+    }
+    for name in ["x, allow rwx pool=replicapool", "a b", "a=b", "a*", "a\\n", "ä"] {
+        let told = refusals(&one(&format!("rados: {{pool: {{name: \"{name}\"}}}}"), "{}"));
+        assert!(told[0].ends_with("is no pool's name: letters, digits, '.', '_' and '-' are possible"), "{told:?}");
+    }
+}
+
+#[test]
 fn writes_to_a_device_are_left_to_the_bench_to_refuse() {
     let plan = valid(&one("disk: {device: {path: /dev/vdb}}", "{op: [write]}")).plan;
     assert_eq!(plan.tests[0].points[0].op, Some(Op::Write));
