@@ -122,7 +122,7 @@ impl Load for DeviceLoad {
         let what = self.path.display().to_string();
         let (regions, note) = divide(&self.file, self.size, point, self.client, &what)?;
         let engines = self.choice.engines(&regions, point.queue_depth, block)?;
-        Ok(PreparedRound { engines, notes: note.into_iter().collect() })
+        Ok(PreparedRound { engines, notes: note.into_iter().chain(self.choice.note()).collect() })
     }
 
     fn clean_up(&mut self, _say: &mut dyn FnMut(&str)) -> Result<(), EngineError> {

@@ -155,7 +155,7 @@ impl Load for FileLoad {
         }
         self.try_block(block)?;
         let engines: Vec<Box<dyn Engine>> = self.choice.engines(&regions, point.queue_depth, block)?;
-        Ok(PreparedRound { engines, notes: note.into_iter().collect() })
+        Ok(PreparedRound { engines, notes: note.into_iter().chain(self.choice.note()).collect() })
     }
 
     fn clean_up(&mut self, say: &mut dyn FnMut(&str)) -> Result<(), EngineError> {
