@@ -14,7 +14,7 @@ use crate::contract::{ClientRound, EndedBy, Point, RoundReport};
 
 use super::engine::{Engine, EngineError, check_block};
 use super::errno;
-use super::job::{Job, Shared, Stopped};
+use super::job::{Budget, Job, Shared, Stopped};
 use super::pattern::{self, Pattern};
 pub use super::progress::{Progress, Snapshot, Stage};
 use super::recorder::Recorder;
@@ -32,7 +32,7 @@ const CANCEL_GRACE: Duration = Duration::from_secs(3);
 /// Runs one round of a point over engines that are prepared, one thread for each.
 ///
 /// Operations count when they complete within the window: from the end of the ramp to the end of the duration, or to the byte cap or to
-/// errors that end the round before. Failures are counted at any time. An operation that takes longer than `op_timeout` is a failure and
+/// errors that end the round before. The ramp ends early when it has used a quarter of the byte cap. Failures are counted at any time. An operation that takes longer than `op_timeout` is a failure and
 /// ends the round; a thread that hangs in its engine beyond that is left behind, and the round is an error. `cancel` ends it within
 /// seconds, as an error: a part of a window is no result.
 pub fn run(
@@ -178,11 +178,11 @@ impl Watch<'_> {
                 }
             }
             let now = self.shared.now();
-            if now >= self.shared.ramp_end && before.is_none() {
+            if now >= self.shared.ramp_end() && before.is_none() {
                 before = Some(process_cpu());
                 self.progress.enter(Stage::Measuring);
             }
-            if (now >= self.shared.end || counted == self.count) && after.is_none() {
+            if (now >= self.shared.end() || counted == self.count) && after.is_none() {
                 after = Some(process_cpu());
                 self.progress.enter(Stage::Draining);
             }
@@ -199,7 +199,7 @@ impl Watch<'_> {
     /// Until the next look, or the next end of the window if that is sooner.
     fn nap(&self) -> Duration {
         let now = self.shared.now();
-        let ends = [self.shared.ramp_end, self.shared.end].into_iter().filter(|end| *end > now);
+        let ends = [self.shared.ramp_end(), self.shared.end()].into_iter().filter(|end| *end > now);
         ends.map(|end| Duration::from_nanos(end - now)).min().unwrap_or(LOOK).min(LOOK)
     }
 
@@ -208,7 +208,7 @@ impl Watch<'_> {
         if self.cancel.load(Relaxed) && !self.shared.cancelled.swap(true, Relaxed) {
             self.over = Some(now);
         }
-        if self.over.is_none() && (now >= self.shared.end || self.shared.stop.load(Relaxed)) {
+        if self.over.is_none() && (now >= self.shared.end() || self.shared.stop.load(Relaxed)) {
             self.over = Some(now);
         }
         let was_cancelled = self.shared.cancelled.load(Relaxed);
@@ -260,12 +260,11 @@ fn make_job(engine: Box<dyn Engine>, op: Op, block: u32, point: &Point, seed: u6
 }
 
 fn share(point: &Point, op_timeout: Duration) -> Shared {
-    let ramp_end = point.ramp_up_micros.saturating_mul(1000);
     Shared {
         started: Instant::now(),
-        ramp_end,
-        end: ramp_end.saturating_add(point.duration_micros.saturating_mul(1000)),
-        budget: point.bytes.map(AtomicU64::new),
+        ramp_end: AtomicU64::new(point.ramp_up_micros.saturating_mul(1000)),
+        duration: point.duration_micros.saturating_mul(1000),
+        budget: point.bytes.map(Budget::new),
         op_timeout,
         stop: AtomicBool::new(false),
         cancelled: AtomicBool::new(false),
@@ -280,22 +279,19 @@ fn process_cpu() -> Duration {
 
 fn cancelled(shared: &Shared) -> EngineError {
     let seconds = |nanos: u64| nanos as f64 / 1e9;
-    let done = shared.now().min(shared.end).saturating_sub(shared.ramp_end);
-    let whole = shared.end - shared.ramp_end;
-    EngineError::new("measure", format!("stopped at {:.1} of {:.1} s", seconds(done), seconds(whole)))
+    let done = shared.now().min(shared.end()).saturating_sub(shared.ramp_end());
+    EngineError::new("measure", format!("stopped at {:.1} of {:.1} s", seconds(done), seconds(shared.duration)))
 }
 
 fn report(ends: Vec<JobEnd>, shared: &Shared, point: &Point, client: u32, cpu: Duration) -> RoundReport {
     let ended_by = ended_by(&ends);
     // A window that ends before its time ends with the last operation that counted, in whichever job.
     let elapsed = match ended_by {
-        EndedBy::Duration => shared.end - shared.ramp_end,
-        EndedBy::Bytes | EndedBy::Errors if ends.iter().any(|end| end.stopped == Stopped::Duration) => {
-            shared.end - shared.ramp_end
-        }
+        EndedBy::Duration => shared.duration,
+        EndedBy::Bytes | EndedBy::Errors if ends.iter().any(|end| end.stopped == Stopped::Duration) => shared.duration,
         EndedBy::Bytes | EndedBy::Errors => {
             let last = ends.iter().map(|end| end.job.last_counted).max().unwrap_or(0);
-            last.saturating_sub(shared.ramp_end)
+            last.saturating_sub(shared.ramp_end())
         }
     };
     let depth_seen = ends.iter().map(|end| end.job.depth_seen).sum();
@@ -320,6 +316,7 @@ fn report(ends: Vec<JobEnd>, shared: &Shared, point: &Point, client: u32, cpu: D
         cpu_micros,
         depth_seen,
         wraps,
+        ramp_cut_micros: Some(shared.ramp_end() / 1000).filter(|ramp| *ramp < point.ramp_up_micros),
     };
     RoundReport {
         elapsed_micros,

@@ -125,7 +125,7 @@ pub struct Point {
     pub link: Option<Link>,
     pub ramp_up_micros: u64,
     pub duration_micros: u64,
-    /// The most that one client moves in one round, ramp included.
+    /// The most that one client moves in one round, ramp included. The ramp ends when it has used a quarter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     pub rounds: u32,
@@ -281,6 +281,9 @@ pub struct ClientRound {
     /// How often sequential work started over, in the job where it did most often: what was touched since, had been touched before.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wraps: u64,
+    /// How long the ramp was, where it ended early to leave the window its part of the byte cap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ramp_cut_micros: Option<u64>,
 }
 
 fn is_zero(number: &u64) -> bool {

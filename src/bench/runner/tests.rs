@@ -168,13 +168,28 @@ fn the_byte_cap_is_exact_over_all_jobs() {
     assert!(report.elapsed_micros > 0 && report.elapsed_micros < 600_000_000);
 }
 
+/// Whatever the ramp would have taken, the window has three quarters of the cap.
 #[test]
-fn a_cap_used_up_in_the_ramp_leaves_no_operations_and_no_latency() {
-    let mut point = point(Op::Write, 4, 1, 1000);
-    (point.bytes, point.ramp_up_micros) = (Some(8 * BLOCK), 60_000_000);
-    let report = run_over(null, &point, TIMEOUT).0.expect("a round");
-    assert_eq!(report.write, Some(DirectionReport::default()));
-    assert_eq!((report.elapsed_micros, report.ended_by), (0, EndedBy::Bytes));
+fn a_cap_that_the_ramp_would_use_up_ends_the_ramp() {
+    let mut point = point(Op::Write, 4, 2, 600_000);
+    (point.bytes, point.ramp_up_micros) = (Some(400 * BLOCK), 60_000_000);
+    let (report, seen) = run_over(scripted(4, |_| Act::Succeed), &point, TIMEOUT);
+    let report = report.expect("a whole round");
+    let write = report.write.as_ref().expect("writes");
+    check(write);
+    assert!((300..=310).contains(&write.ops) && seen.ops == 400, "{} of {}", write.ops, seen.ops);
+    assert_eq!(report.ended_by, EndedBy::Bytes);
+    assert!(report.elapsed_micros > 0 && report.elapsed_micros < 60_000_000);
+    assert!(report.clients[0].ramp_cut_micros.is_some_and(|ramp| ramp < 60_000_000), "{:?}", report.clients);
+}
+
+#[test]
+fn a_ramp_that_leaves_enough_of_the_cap_is_whole() {
+    let mut point = point(Op::Write, 1, 1, 100);
+    (point.bytes, point.ramp_up_micros) = (Some(4000 * BLOCK), 100_000);
+    let report = run_over(scripted(1, |_| Act::Succeed), &point, TIMEOUT).0.expect("a whole round");
+    assert_eq!((report.elapsed_micros, report.ended_by), (100_000, EndedBy::Duration));
+    assert_eq!(report.clients[0].ramp_cut_micros, None);
 }
 
 #[test]

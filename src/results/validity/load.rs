@@ -62,3 +62,11 @@ pub(super) fn read_again(evidence: &Evidence) -> Vec<Reason> {
         Some(times) => vec![Reason::DataReadAgain { times }],
     }
 }
+
+/// A ramp that a byte cap ended.
+pub(super) fn ramp_cut(evidence: &Evidence) -> Vec<Reason> {
+    let ramps =
+        evidence.rounds.iter().flat_map(|round| round.clients.iter().filter_map(|client| client.ramp_cut_micros));
+    let planned_micros = evidence.point.ramp_up_micros;
+    ramps.min().map(|ramp_micros| Reason::RampCut { ramp_micros, planned_micros }).into_iter().collect()
+}

@@ -37,7 +37,7 @@ use crate::api::{Validity, ValidityReason, ValidityVerdict};
 type Check = fn(&Evidence) -> Vec<Reason>;
 
 /// In the order in which reasons are listed: what weighs most first.
-const CHECKS: [Check; 16] = [
+const CHECKS: [Check; 17] = [
     completeness::rounds,
     completeness::stopped_by_errors,
     completeness::clients,
@@ -54,6 +54,7 @@ const CHECKS: [Check; 16] = [
     load::client_bound,
     counts::too_few,
     load::read_again,
+    load::ramp_cut,
 ];
 
 /// Everything that speaks against the figure of one point, and the verdict: that of the weightiest reason.

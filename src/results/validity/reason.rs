@@ -84,6 +84,11 @@ pub enum Reason {
     DataReadAgain {
         times: u64,
     },
+    /// The byte cap ended the ramp early: worth knowing, for the caches that it was to fill may not be full.
+    RampCut {
+        ramp_micros: u64,
+        planned_micros: u64,
+    },
     /// Worth knowing; nothing against the figure.
     Note(String),
 }
@@ -107,6 +112,7 @@ impl Reason {
             Reason::ClientBound { .. } => "ClientBound",
             Reason::TooFewOps { .. } => "TooFewOps",
             Reason::DataReadAgain { .. } => "DataReadAgain",
+            Reason::RampCut { .. } => "RampCut",
             Reason::Note(_) => "Note",
         }
     }
@@ -131,7 +137,7 @@ impl Reason {
             | Reason::ClientsUneven { .. }
             | Reason::ClientBound { .. }
             | Reason::TooFewOps { .. } => ValidityVerdict::Suspect,
-            Reason::DataReadAgain { .. } | Reason::Note(_) => ValidityVerdict::Valid,
+            Reason::DataReadAgain { .. } | Reason::RampCut { .. } | Reason::Note(_) => ValidityVerdict::Valid,
         }
     }
 }
@@ -202,6 +208,10 @@ impl fmt::Display for Reason {
             }
             Reason::DataReadAgain { times } => {
                 write!(f, "data were read again: a job began again at its start {times} times in a round")
+            }
+            Reason::RampCut { ramp_micros, planned_micros } => {
+                let part = part(*ramp_micros, *planned_micros);
+                write!(f, "the ramp was ended at {part}: it had used a quarter of `bytes`")
             }
             Reason::Note(text) => f.write_str(text),
         }

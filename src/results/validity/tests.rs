@@ -224,3 +224,12 @@ fn data_that_were_read_again_are_named() {
     assert_eq!((validity.verdict, codes(&validity)), (ValidityVerdict::Valid, vec!["DataReadAgain"]));
     assert_eq!(judged(&point(Op::RandRead, 10), &[round]).reasons, []);
 }
+
+#[test]
+fn a_ramp_that_the_byte_cap_ended_is_told() {
+    let mut round = sound();
+    round.clients[0].ramp_cut_micros = Some(1_270_000);
+    let validity = judged(&Point { ramp_up_micros: 5_000_000, ..write() }, &[sound(), round]);
+    assert_eq!(validity.verdict, ValidityVerdict::Valid);
+    assert_eq!(message(&validity, "RampCut"), "the ramp was ended at 1.2 of 5 s: it had used a quarter of `bytes`");
+}
