@@ -173,7 +173,9 @@ impl Job {
             let wait = self.next_look.min(shared.end()).saturating_sub(now);
             self.engine.reap(&mut self.done, Duration::from_nanos(wait))?;
             now = shared.now();
-            if now >= shared.end() {
+            let end = shared.end();
+            if now >= end {
+                self.recorder.outlasted(self.direction, self.oldest(end).as_nanos() as u64);
                 return Ok(Stopped::Duration);
             }
             let mut pointless = false;

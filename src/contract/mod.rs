@@ -237,6 +237,7 @@ pub struct DirectionReport {
     pub histogram: Option<String>,
     /// Exact, beside the histogram's buckets.
     pub min_nanos: u64,
+    /// The same. An operation still in flight at the window's end counts with how long it had lasted by then.
     pub max_nanos: u64,
     pub sum_nanos: u64,
     /// Latencies above what the histogram can hold: counted, and the percentiles are then not to be believed.

@@ -160,6 +160,13 @@ fn few_slow_operations_do_not_stall() {
     assert_eq!(codes(&judged(&point(Op::Write, 12), &[steady_round(&seconds)])), ["TooFewOps"]);
 }
 
+/// Large operations, six a second, and a device that freezes for good: few for each second, but too long for chance.
+#[test]
+fn a_freeze_of_slow_operations_is_a_stall() {
+    let validity = judged(&write(), &[steady_round(&[6, 6, 6, 6, 0, 0, 0, 0, 0, 0])]);
+    assert_eq!(message(&validity, "Stalled"), "no operation completed in 6 of 10 s");
+}
+
 /// Case D9: a second without completions is a stall, and the last part of a second is none.
 #[test]
 fn a_part_of_a_second_is_not_judged() {
