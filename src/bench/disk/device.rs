@@ -120,7 +120,7 @@ impl Load for DeviceLoad {
         }
         let block = check_block(point.block_size)?;
         let what = self.path.display().to_string();
-        let (regions, note) = divide(&self.file, self.size, point, self.client, &what)?;
+        let (regions, note) = divide(&self.file, self.size, point, self.client, 0, &what)?;
         let engines = self.choice.engines(&regions, point.queue_depth, block)?;
         Ok(PreparedRound { engines, notes: note.into_iter().chain(self.choice.note()).collect() })
     }

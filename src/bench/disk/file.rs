@@ -36,6 +36,8 @@ pub struct FileLoad {
     file_system: FileSystem,
     file: Option<Arc<File>>,
     filled: bool,
+    /// Rounds prepared so far: each writes content of its own.
+    rounds: u64,
     choice: Choice,
     notes: Vec<String>,
 }
@@ -74,6 +76,7 @@ impl FileLoad {
             file_system: directory.file_system,
             file: Some(Arc::new(file)),
             filled: false,
+            rounds: 0,
             choice: Choice::new(),
             notes,
         })
@@ -149,7 +152,8 @@ impl Load for FileLoad {
     fn prepare(&mut self, point: &Point, _round: u32, say: &mut dyn FnMut(&str)) -> Result<PreparedRound, EngineError> {
         let block = check_block(point.block_size)?;
         let what = format!("the file in {}", self.path.display());
-        let (regions, note) = divide(self.file()?, self.size, point, self.client, &what)?;
+        let (regions, note) = divide(self.file()?, self.size, point, self.client, self.rounds, &what)?;
+        self.rounds += 1;
         if !self.filled {
             self.fill(say)?;
         }

@@ -65,6 +65,26 @@ fn the_file_is_written_full_before_it_is_read() {
     assert!(note.starts_with("size 3149841:") && note.contains("the last 17 bytes"), "{note}");
 }
 
+/// A layer below that skips equal writes, or stores equal blocks once, must find none.
+#[test]
+fn no_round_writes_what_another_wrote() {
+    let parent = directory();
+    let mut load = open(parent.path(), MIB).expect("a disk");
+    let blocks = |load: &FileLoad| {
+        let mut buffer = Buffers::new(1, MIB as usize).expect("memory");
+        assert_eq!(load.file().expect("it is there").read_at(buffer.slot_mut(0), 0).expect("a read"), MIB as usize);
+        buffer.slot_mut(0).chunks(4096).map(<[u8]>::to_vec).collect::<Vec<_>>()
+    };
+    let mut seen = std::collections::HashSet::new();
+    for round in 1..=3 {
+        // Every block once.
+        let write = Point { jobs: 1, bytes: Some(MIB), duration_micros: 60_000_000, ..point(Op::Write) };
+        sound_round(&mut load, &write);
+        seen.extend(blocks(&load));
+        assert_eq!(seen.len(), 256 * round, "different blocks");
+    }
+}
+
 #[test]
 fn the_end_of_the_load_without_a_clean_up_leaves_nothing_either() {
     let parent = directory();
