@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use super::cpu;
 use super::engine::{Completion, Direction, Engine, EngineError, Operation};
 use super::pattern::Pattern;
 use super::progress::{Progress, Step};
@@ -128,6 +129,8 @@ pub(super) struct Job {
     next_look: u64,
     /// End of the last operation that counted.
     pub last_counted: u64,
+    /// CPU time of the job's thread when the window began and when counting stopped.
+    cpu: Option<(Duration, Duration)>,
 }
 
 impl Job {
@@ -155,11 +158,25 @@ impl Job {
             step: Step::default(),
             next_look: LOOK_NANOS,
             last_counted: 0,
+            cpu: None,
         }
     }
 
     /// Works until the window ends, and says why it stopped counting. Operations may be in flight then.
     pub fn work(&mut self, shared: &Shared) -> Result<Stopped, EngineError> {
+        let stopped = self.count(shared);
+        if let Some((_, after)) = &mut self.cpu {
+            *after = cpu::thread();
+        }
+        stopped
+    }
+
+    /// CPU time that the job's thread used in the window.
+    pub fn cpu_used(&self) -> Duration {
+        self.cpu.map_or(Duration::ZERO, |(before, after)| after.saturating_sub(before))
+    }
+
+    fn count(&mut self, shared: &Shared) -> Result<Stopped, EngineError> {
         for slot in 0..self.submitted.len() as u32 {
             if !self.launch(slot, shared)? {
                 break;
@@ -173,6 +190,10 @@ impl Job {
             let wait = self.next_look.min(shared.end()).saturating_sub(now);
             self.engine.reap(&mut self.done, Duration::from_nanos(wait))?;
             now = shared.now();
+            if self.cpu.is_none() && now >= shared.ramp_end() {
+                let before = cpu::thread();
+                self.cpu = Some((before, before));
+            }
             let end = shared.end();
             if now >= end {
                 self.recorder.outlasted(self.direction, self.oldest(end).as_nanos() as u64);

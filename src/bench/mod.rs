@@ -4,6 +4,7 @@ pub mod agent;
 pub mod client;
 pub mod conductor;
 pub mod content;
+mod cpu;
 pub mod disk;
 pub mod engine;
 pub mod engines;

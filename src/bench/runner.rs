@@ -7,11 +7,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::time::{ClockId, clock_gettime};
-
 use crate::api::Op;
 use crate::contract::{ClientRound, EndedBy, Point, RoundReport};
 
+use super::cpu;
 use super::engine::{Engine, EngineError, check_block};
 use super::errno;
 use super::job::{Budget, Job, Shared, Stopped};
@@ -179,11 +178,11 @@ impl Watch<'_> {
             }
             let now = self.shared.now();
             if now >= self.shared.ramp_end() && before.is_none() {
-                before = Some(process_cpu());
+                before = Some(cpu::process());
                 self.progress.enter(Stage::Measuring);
             }
             if (now >= self.shared.end() || counted == self.count) && after.is_none() {
-                after = Some(process_cpu());
+                after = Some(cpu::process());
                 self.progress.enter(Stage::Draining);
             }
             self.progress.mirror(&self.shared.progress);
@@ -272,11 +271,6 @@ fn share(point: &Point, op_timeout: Duration) -> Shared {
     }
 }
 
-fn process_cpu() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
-}
-
 fn cancelled(shared: &Shared) -> EngineError {
     let seconds = |nanos: u64| nanos as f64 / 1e9;
     let done = shared.now().min(shared.end()).saturating_sub(shared.ramp_end());
@@ -295,6 +289,7 @@ fn report(ends: Vec<JobEnd>, shared: &Shared, point: &Point, client: u32, cpu: D
         }
     };
     let depth_seen = ends.iter().map(|end| end.job.depth_seen).sum();
+    let busiest = ends.iter().map(|end| end.job.cpu_used()).max().unwrap_or_default();
     let wraps = ends.iter().map(|end| end.job.pattern.wraps()).max().unwrap_or(0);
     let nanos = point.duration_micros.saturating_mul(1000);
     let mut sum = Recorder::new(&[], nanos);
@@ -314,6 +309,7 @@ fn report(ends: Vec<JobEnd>, shared: &Shared, point: &Point, client: u32, cpu: D
         errors: recorded.errors.iter().map(|error| error.count).sum(),
         elapsed_micros,
         cpu_micros,
+        busiest_thread_micros: busiest.as_micros() as u64,
         depth_seen,
         wraps,
         ramp_cut_micros: Some(shared.ramp_end() / 1000).filter(|ramp| *ramp < point.ramp_up_micros),

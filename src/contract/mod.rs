@@ -277,6 +277,9 @@ pub struct ClientRound {
     pub errors: u64,
     pub elapsed_micros: u64,
     pub cpu_micros: u64,
+    /// Of that, what the busiest of its jobs' threads used; 0 where jobs have no threads.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub busiest_thread_micros: u64,
     /// Largest number of operations in flight at once, seen by the bench; each job's own, added.
     pub depth_seen: u32,
     /// How often sequential work started over, in the job where it did most often: what was touched since, had been touched before.

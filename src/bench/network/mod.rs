@@ -10,11 +10,11 @@ mod sender;
 use std::io;
 use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
-
 pub use receiver::Receiver;
 pub use sender::{Sender, Sent};
 
+// Both ends may live in one process, so the process's would count twice.
+use super::cpu::thread as thread_cpu;
 use super::engine::EngineError;
 use crate::contract::{ClientRound, EndedBy, RoundReport};
 
@@ -26,12 +26,6 @@ const TAKEN: u8 = 1;
 const GREETING: Duration = Duration::from_secs(5);
 /// How long a blocked stream may go without looking whether the round was cancelled.
 const PATIENCE: Duration = Duration::from_millis(200);
-
-/// CPU time of this thread. Both ends may live in one process, so the process's would count twice.
-fn thread_cpu() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
-}
 
 fn failed(act: impl Into<String>, cause: &io::Error) -> EngineError {
     EngineError::new(act, super::errno::io_text(cause))

@@ -147,6 +147,7 @@ fn all_counts_add_up() {
     assert_eq!((client.client, client.ops, client.bytes, client.errors), (3, read.ops, read.bytes, 0));
     assert_eq!((client.depth_seen, client.elapsed_micros, client.wraps), (24, 120_000, 0));
     assert_eq!(client.cpu_micros, report.cpu_micros);
+    assert!(client.busiest_thread_micros > 0 && client.busiest_thread_micros <= 130_000, "{client:?}");
     assert!(seen.ops >= read.ops && seen.ops <= read.ops + 24, "{} of {}", read.ops, seen.ops);
     assert_eq!((seen.bytes, seen.in_flight, seen.stage), (seen.ops * BLOCK, 0, Stage::Idle));
 }
@@ -163,6 +164,13 @@ fn the_ramp_is_not_counted() {
     assert!(write.ops <= 101 && seen.ops > write.ops, "{} of {}", write.ops, seen.ops);
     assert!(write.min_nanos >= 1_000_000);
     assert_eq!(report.elapsed_micros, 100_000);
+}
+
+#[test]
+fn a_job_that_waits_is_not_busy() {
+    let report = run_over(scripted(1, |_| Act::Succeed), &point(Op::Read, 1, 2, 200), TIMEOUT).0.expect("a round");
+    let client = &report.clients[0];
+    assert!(client.busiest_thread_micros < 100_000, "{client:?}");
 }
 
 #[test]

@@ -17,7 +17,7 @@
 //! | stalls | no completion in a time, of whole seconds, in which 8 or more are usual | | ours: by chance in 1 of 3,000 |
 //! | start | clients began further apart than 10 % of the window | | ours |
 //! | uneven clients | one ended before 90 % of the longest window | | ours |
-//! | client-bound | the bench used 90 % of its threads' time | | ours |
+//! | client-bound | the bench used 90 % of its threads' time, or one job of its own thread's | | ours |
 
 mod completeness;
 mod counts;

@@ -75,6 +75,10 @@ pub enum Reason {
         share: f64,
         threads: u32,
     },
+    ThreadBound {
+        client: u32,
+        share: f64,
+    },
     /// Percentiles as people write them, and the operations that each needs.
     TooFewOps {
         ops: u64,
@@ -109,7 +113,7 @@ impl Reason {
             Reason::Trend { .. } => "Trend",
             Reason::StartSpread { .. } => "StartSpread",
             Reason::ClientsUneven { .. } => "ClientsUneven",
-            Reason::ClientBound { .. } => "ClientBound",
+            Reason::ClientBound { .. } | Reason::ThreadBound { .. } => "ClientBound",
             Reason::TooFewOps { .. } => "TooFewOps",
             Reason::DataReadAgain { .. } => "DataReadAgain",
             Reason::RampCut { .. } => "RampCut",
@@ -136,6 +140,7 @@ impl Reason {
             | Reason::StartSpread { .. }
             | Reason::ClientsUneven { .. }
             | Reason::ClientBound { .. }
+            | Reason::ThreadBound { .. }
             | Reason::TooFewOps { .. } => ValidityVerdict::Suspect,
             Reason::DataReadAgain { .. } | Reason::RampCut { .. } | Reason::Note(_) => ValidityVerdict::Valid,
         }
@@ -198,6 +203,10 @@ impl fmt::Display for Reason {
             Reason::ClientBound { client, share, threads } => write!(
                 f,
                 "client {client} used {share:.0} % of its threads' time ({threads} of them): the bench may be the limit"
+            ),
+            Reason::ThreadBound { client, share } => write!(
+                f,
+                "the busiest job of client {client} used {share:.0} % of its thread's time: the bench may be the limit"
             ),
             Reason::TooFewOps { ops, lacking } => {
                 let names: Vec<&str> = lacking.iter().map(|(name, _)| *name).collect();

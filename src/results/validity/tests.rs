@@ -211,6 +211,21 @@ fn a_busy_client_may_be_the_limit() {
     assert_eq!((validity.verdict, codes(&validity)), (ValidityVerdict::Suspect, vec!["ClientBound"]));
 }
 
+/// One job has no time left while the messengers beside it have: five threads, and far from 90 % of them.
+#[test]
+fn one_busy_job_may_be_the_limit() {
+    let mut round = sound();
+    (round.clients[0].cpu_micros, round.clients[0].busiest_thread_micros) = (28_000_000, 8_900_000);
+    assert_eq!(judged_with(&write(), &[round.clone()], &[0], 5).verdict, ValidityVerdict::Valid);
+    round.clients[0].busiest_thread_micros = 9_700_000;
+    let validity = judged_with(&write(), &[round.clone()], &[0], 5);
+    assert_eq!((validity.verdict, codes(&validity)), (ValidityVerdict::Suspect, vec!["ClientBound"]));
+    let text = "the busiest job of client 0 used 97 % of its thread's time: the bench may be the limit";
+    assert_eq!(message(&validity, "ClientBound"), text);
+    round.clients[0].cpu_micros = 48_000_000;
+    assert_eq!(codes(&judged_with(&write(), &[round], &[0], 5)), ["ClientBound"], "said once");
+}
+
 #[test]
 fn a_note_is_listed_and_changes_nothing() {
     let (point, rounds) = (write(), [sound()]);
