@@ -9,6 +9,7 @@ pub mod disk;
 pub mod engine;
 pub mod engines;
 pub mod errno;
+mod gate;
 mod job;
 pub mod load;
 pub mod local;

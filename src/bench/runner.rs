@@ -1,9 +1,9 @@
 //! One round of one client: starts the jobs together, gives them their window, and makes one report of what they recorded. What a job
 //! does in its window is [`super::job`]'s; what clients measured together is merged elsewhere.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ use crate::contract::{ClientRound, EndedBy, Point, RoundReport};
 use super::cpu;
 use super::engine::{Engine, EngineError, check_block};
 use super::errno;
+use super::gate::Gate;
 use super::job::{Budget, Job, Shared, Stopped};
 use super::pattern::{self, Pattern};
 pub use super::progress::{Progress, Snapshot, Stage};
@@ -58,7 +59,7 @@ pub fn run(
 }
 
 /// A thread for each job, which waits at the gate. If one can't be had, all are sent away.
-fn start(jobs: Vec<Job>, gate: &Arc<Gate>) -> Result<Receiver<Word>, EngineError> {
+fn start(jobs: Vec<Job>, gate: &Arc<Gate<Shared>>) -> Result<Receiver<Word>, EngineError> {
     // Room for both words of each job: saying them neither waits nor allocates.
     let (sender, words) = mpsc::sync_channel(2 * jobs.len());
     for (index, job) in jobs.into_iter().enumerate() {
@@ -73,7 +74,7 @@ fn start(jobs: Vec<Job>, gate: &Arc<Gate>) -> Result<Receiver<Word>, EngineError
     Ok(words)
 }
 
-fn run_job(mut job: Job, gate: &Gate, words: &SyncSender<Word>) {
+fn run_job(mut job: Job, gate: &Gate<Shared>, words: &SyncSender<Word>) {
     let Some(shared) = gate.wait() else { return };
     let stopped = job.work(&shared);
     if stopped.is_err() {
@@ -100,49 +101,6 @@ struct JobEnd {
     job: Job,
     stopped: Stopped,
     hung_late: bool,
-}
-
-/// Where jobs wait until all are there.
-#[derive(Default)]
-struct Gate {
-    state: Mutex<GateState>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct GateState {
-    waiting: usize,
-    sent_away: bool,
-    /// Set when the gate opens.
-    shared: Option<Arc<Shared>>,
-}
-
-impl Gate {
-    fn lock(&self) -> MutexGuard<'_, GateState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Opens for `count` jobs, once they are all there. The round begins when `share` is called.
-    fn open(&self, count: usize, share: impl FnOnce() -> Shared) -> Arc<Shared> {
-        let state = self.changed.wait_while(self.lock(), |state| state.waiting < count);
-        let shared = Arc::new(share());
-        state.unwrap_or_else(PoisonError::into_inner).shared = Some(shared.clone());
-        self.changed.notify_all();
-        shared
-    }
-
-    fn send_away(&self) {
-        self.lock().sent_away = true;
-        self.changed.notify_all();
-    }
-
-    fn wait(&self) -> Option<Arc<Shared>> {
-        let mut state = self.lock();
-        state.waiting += 1;
-        self.changed.notify_all();
-        let state = self.changed.wait_while(state, |state| state.shared.is_none() && !state.sent_away);
-        state.unwrap_or_else(PoisonError::into_inner).shared.clone()
-    }
 }
 
 /// The thread that started the round, while its jobs work.
