@@ -21,7 +21,7 @@ use crate::sys::buffer::Buffers;
 use crate::units::bytes_text;
 
 use super::directory::{Directory, OwnDirectory, no_direct_text};
-use super::file_system::FileSystem;
+use super::file_system::{FileSystem, cache_text};
 use super::{divide, prefill};
 
 /// What direct I/O needs at most: the file is a whole number of these.
@@ -66,6 +66,9 @@ impl FileLoad {
                 "{} is on {}: operations pass through it to the file system of its upper layer",
                 target.directory, directory.file_system.name
             ));
+        }
+        if let Some(cache) = cache_text(&directory.file_system.name) {
+            notes.push(format!("{} is on {}: {cache}", target.directory, directory.file_system.name));
         }
         Ok(FileLoad {
             client: task.client,
