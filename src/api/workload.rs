@@ -41,7 +41,8 @@ pub struct Workload {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 1, max = 32), inner(range(min = 1, max = 256)))]
     pub jobs: Vec<u32>,
-    /// Time before measuring starts, load applied, nothing counted. Default: `spec.defaults.rampUp`.
+    /// Time before measuring starts, load applied, nothing counted. It ends early when it has used a quarter of `bytes`, except for
+    /// network. Default: `spec.defaults.rampUp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ramp_up: Option<Time>,
     /// Time measured per round. Default: `spec.defaults.duration`.

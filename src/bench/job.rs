@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use super::cpu;
 use super::engine::{Completion, Direction, Engine, EngineError, Operation};
 use super::pattern::Pattern;
 use super::progress::{Progress, Step};
@@ -42,10 +43,10 @@ const NOT_IN_FLIGHT: u64 = u64::MAX;
 /// What the jobs of a round share. Times are nanoseconds since the common start.
 pub(super) struct Shared {
     pub started: Instant,
-    pub ramp_end: u64,
-    pub end: u64,
-    /// Bytes that may still be submitted, where there is a cap.
-    pub budget: Option<AtomicU64>,
+    /// Moved forward only, by a byte cap of which the ramp may not use more.
+    pub ramp_end: AtomicU64,
+    pub duration: u64,
+    pub budget: Option<Budget>,
     pub op_timeout: Duration,
     /// Set by the first job that ends the round for all.
     pub stop: AtomicBool,
@@ -53,17 +54,45 @@ pub(super) struct Shared {
     pub progress: Progress,
 }
 
+/// A byte cap of a round.
+pub(super) struct Budget {
+    /// Bytes that may still be submitted.
+    left: AtomicU64,
+    /// The ramp ends when less is left: a quarter of the cap is used, and the window has the rest.
+    for_window: u64,
+}
+
+impl Budget {
+    pub fn new(bytes: u64) -> Budget {
+        Budget { left: AtomicU64::new(bytes), for_window: bytes - bytes / 4 }
+    }
+}
+
 impl Shared {
     pub fn now(&self) -> u64 {
         self.started.elapsed().as_nanos() as u64
     }
 
-    /// Takes an operation's bytes out of the budget, or nothing if they are too many.
-    fn take(&self, bytes: u32) -> bool {
+    #[inline]
+    pub fn ramp_end(&self) -> u64 {
+        self.ramp_end.load(Relaxed)
+    }
+
+    #[inline]
+    pub fn end(&self) -> u64 {
+        self.ramp_end().saturating_add(self.duration)
+    }
+
+    /// Takes the bytes of an operation that begins now out of the budget, or nothing if they are too many.
+    #[inline]
+    fn take(&self, bytes: u32, now: u64) -> bool {
+        let Some(Budget { left, for_window }) = &self.budget else { return true };
         let bytes = u64::from(bytes);
-        self.budget
-            .as_ref()
-            .is_none_or(|left| left.try_update(Relaxed, Relaxed, |left| left.checked_sub(bytes)).is_ok())
+        let Ok(before) = left.try_update(Relaxed, Relaxed, |left| left.checked_sub(bytes)) else { return false };
+        if before - bytes < *for_window && now < self.ramp_end() {
+            self.ramp_end.fetch_min(now, Relaxed);
+        }
+        true
     }
 
     fn over(&self) -> bool {
@@ -100,6 +129,8 @@ pub(super) struct Job {
     next_look: u64,
     /// End of the last operation that counted.
     pub last_counted: u64,
+    /// CPU time of the job's thread when the window began and when counting stopped.
+    cpu: Option<(Duration, Duration)>,
 }
 
 impl Job {
@@ -127,11 +158,25 @@ impl Job {
             step: Step::default(),
             next_look: LOOK_NANOS,
             last_counted: 0,
+            cpu: None,
         }
     }
 
     /// Works until the window ends, and says why it stopped counting. Operations may be in flight then.
     pub fn work(&mut self, shared: &Shared) -> Result<Stopped, EngineError> {
+        let stopped = self.count(shared);
+        if let Some((_, after)) = &mut self.cpu {
+            *after = cpu::thread();
+        }
+        stopped
+    }
+
+    /// CPU time that the job's thread used in the window.
+    pub fn cpu_used(&self) -> Duration {
+        self.cpu.map_or(Duration::ZERO, |(before, after)| after.saturating_sub(before))
+    }
+
+    fn count(&mut self, shared: &Shared) -> Result<Stopped, EngineError> {
         for slot in 0..self.submitted.len() as u32 {
             if !self.launch(slot, shared)? {
                 break;
@@ -142,10 +187,16 @@ impl Job {
             if self.in_flight == 0 {
                 return Ok(Stopped::Bytes);
             }
-            let wait = self.next_look.min(shared.end).saturating_sub(now);
+            let wait = self.next_look.min(shared.end()).saturating_sub(now);
             self.engine.reap(&mut self.done, Duration::from_nanos(wait))?;
             now = shared.now();
-            if now >= shared.end {
+            if self.cpu.is_none() && now >= shared.ramp_end() {
+                let before = cpu::thread();
+                self.cpu = Some((before, before));
+            }
+            let end = shared.end();
+            if now >= end {
+                self.recorder.outlasted(self.direction, self.oldest(end).as_nanos() as u64);
                 return Ok(Stopped::Duration);
             }
             let mut pointless = false;
@@ -173,11 +224,12 @@ impl Job {
     /// Submits the next operation into a free slot. False when the budget doesn't hold it.
     #[inline]
     fn launch(&mut self, slot: u32, shared: &Shared) -> Result<bool, EngineError> {
-        if !shared.take(self.block) {
+        let now = shared.now();
+        if !shared.take(self.block, now) {
             return Ok(false);
         }
         let offset = self.pattern.next_offset();
-        self.submitted[slot as usize] = shared.now();
+        self.submitted[slot as usize] = now;
         self.engine.submit(Operation { direction: self.direction, slot, offset, length: self.block })?;
         self.in_flight += 1;
         self.depth_seen = self.depth_seen.max(self.in_flight);
@@ -193,7 +245,7 @@ impl Job {
         match completion.result {
             Ok(bytes) if bytes == self.block => {
                 let latency = now - submitted;
-                if let Some(at) = now.checked_sub(shared.ramp_end) {
+                if let Some(at) = now.checked_sub(shared.ramp_end()) {
                     self.recorder.completed(self.direction, at, latency, bytes);
                     self.last_counted = now;
                 }
@@ -209,7 +261,7 @@ impl Job {
     /// Books a failure. True when there were too many.
     #[cold]
     fn fail(&mut self, failure: Failure, now: u64, shared: &Shared) -> bool {
-        let at = now.checked_sub(shared.ramp_end).filter(|_| now < shared.end);
+        let at = now.checked_sub(shared.ramp_end()).filter(|_| now < shared.end());
         self.recorder.failed(self.direction, failure, at);
         self.step.errors += 1;
         self.failures += 1;

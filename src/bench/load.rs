@@ -12,7 +12,8 @@ pub struct PreparedRound {
 }
 
 pub trait Load: Send {
-    /// Name of the engine, and why it is not the best one. Known once the load is open.
+    /// Name of the engine, and why it is not the best one. Known once the load is open, and for good after its last round:
+    /// it may turn out only at a point that the engine can't serve its depth and size.
     fn engine(&self) -> (&'static str, Option<String>);
 
     /// Notes on the whole client, for the report.

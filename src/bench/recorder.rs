@@ -51,6 +51,8 @@ struct Lane {
     max_nanos: u64,
     sum_nanos: u64,
     above_range: u64,
+    /// How long an operation had lasted that was still in flight at the window's end.
+    outlasted_nanos: u64,
 }
 
 pub struct Recorder {
@@ -94,6 +96,17 @@ impl Recorder {
         sample.bytes += u64::from(bytes);
         sample.latency_sum_nanos = sample.latency_sum_nanos.saturating_add(latency_nanos);
         sample.latency_max_nanos = sample.latency_max_nanos.max(latency_nanos);
+    }
+
+    /// The oldest operation in flight at the window's end had lasted so long. It is in no count and no percentile, but the longest latency
+    /// is no shorter: a stall at the end is not hidden by the end.
+    pub fn outlasted(&mut self, direction: Direction, nanos: u64) {
+        let lane = match direction {
+            Direction::Read => &mut self.read,
+            Direction::Write => &mut self.write,
+        };
+        let lane = lane.as_mut().expect("a direction that was asked for");
+        lane.outlasted_nanos = lane.outlasted_nanos.max(nanos);
     }
 
     /// An operation that failed; `at` is absent outside the window: such a failure is counted, but belongs to no second.
@@ -182,6 +195,7 @@ impl Lane {
             max_nanos: 0,
             sum_nanos: 0,
             above_range: 0,
+            outlasted_nanos: 0,
         }
     }
 
@@ -205,7 +219,7 @@ impl Lane {
     }
 
     fn merge(&mut self, other: Lane) {
-        let Lane { histogram, ops, bytes, min_nanos, max_nanos, sum_nanos, above_range } = other;
+        let Lane { histogram, ops, bytes, min_nanos, max_nanos, sum_nanos, above_range, outlasted_nanos } = other;
         self.histogram.add(&histogram).expect("histograms of equal bounds");
         self.ops += ops;
         self.bytes += bytes;
@@ -213,11 +227,12 @@ impl Lane {
         self.max_nanos = self.max_nanos.max(max_nanos);
         self.sum_nanos = self.sum_nanos.saturating_add(sum_nanos);
         self.above_range += above_range;
+        self.outlasted_nanos = self.outlasted_nanos.max(outlasted_nanos);
     }
 
     /// Without operations there is no latency: no histogram, and zeros that mean nothing.
     fn report(self) -> DirectionReport {
-        let Lane { histogram, ops, bytes, min_nanos, max_nanos, sum_nanos, above_range } = self;
+        let Lane { histogram, ops, bytes, min_nanos, max_nanos, sum_nanos, above_range, outlasted_nanos } = self;
         if ops == 0 {
             return DirectionReport::default();
         }
@@ -226,7 +241,7 @@ impl Lane {
             bytes,
             histogram: Some(histogram::encode(&histogram)),
             min_nanos,
-            max_nanos,
+            max_nanos: max_nanos.max(outlasted_nanos),
             sum_nanos,
             above_range,
         }
@@ -298,6 +313,20 @@ mod tests {
         assert_eq!(recorded.write, Some(DirectionReport::default()));
         assert_eq!(recorded.read, None);
         assert_eq!(recorded.series.len(), 1);
+    }
+
+    #[test]
+    fn what_was_in_flight_at_the_end_is_in_the_maximum_only() {
+        let (mut done, mut stuck) = (recorder(), recorder());
+        done.completed(Direction::Read, 0, 900_000, 4096);
+        stuck.outlasted(Direction::Read, 6 * SECOND);
+        done.merge(stuck);
+        let (read, histogram) = read_of(done);
+        assert_eq!((read.ops, read.min_nanos, read.max_nanos, read.sum_nanos), (1, 900_000, 6 * SECOND, 900_000));
+        assert_eq!(histogram.len(), 1);
+        let mut alone = recorder();
+        alone.outlasted(Direction::Read, 6 * SECOND);
+        assert_eq!(alone.finish(10 * SECOND).read, Some(DirectionReport::default()));
     }
 
     #[test]

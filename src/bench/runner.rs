@@ -1,20 +1,20 @@
 //! One round of one client: starts the jobs together, gives them their window, and makes one report of what they recorded. What a job
 //! does in its window is [`super::job`]'s; what clients measured together is merged elsewhere.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::api::Op;
 use crate::contract::{ClientRound, EndedBy, Point, RoundReport};
 
+use super::cpu;
 use super::engine::{Engine, EngineError, check_block};
 use super::errno;
-use super::job::{Job, Shared, Stopped};
+use super::gate::Gate;
+use super::job::{Budget, Job, Shared, Stopped};
 use super::pattern::{self, Pattern};
 pub use super::progress::{Progress, Snapshot, Stage};
 use super::recorder::Recorder;
@@ -32,7 +32,7 @@ const CANCEL_GRACE: Duration = Duration::from_secs(3);
 /// Runs one round of a point over engines that are prepared, one thread for each.
 ///
 /// Operations count when they complete within the window: from the end of the ramp to the end of the duration, or to the byte cap or to
-/// errors that end the round before. Failures are counted at any time. An operation that takes longer than `op_timeout` is a failure and
+/// errors that end the round before. The ramp ends early when it has used a quarter of the byte cap. Failures are counted at any time. An operation that takes longer than `op_timeout` is a failure and
 /// ends the round; a thread that hangs in its engine beyond that is left behind, and the round is an error. `cancel` ends it within
 /// seconds, as an error: a part of a window is no result.
 pub fn run(
@@ -59,7 +59,7 @@ pub fn run(
 }
 
 /// A thread for each job, which waits at the gate. If one can't be had, all are sent away.
-fn start(jobs: Vec<Job>, gate: &Arc<Gate>) -> Result<Receiver<Word>, EngineError> {
+fn start(jobs: Vec<Job>, gate: &Arc<Gate<Shared>>) -> Result<Receiver<Word>, EngineError> {
     // Room for both words of each job: saying them neither waits nor allocates.
     let (sender, words) = mpsc::sync_channel(2 * jobs.len());
     for (index, job) in jobs.into_iter().enumerate() {
@@ -74,7 +74,7 @@ fn start(jobs: Vec<Job>, gate: &Arc<Gate>) -> Result<Receiver<Word>, EngineError
     Ok(words)
 }
 
-fn run_job(mut job: Job, gate: &Gate, words: &SyncSender<Word>) {
+fn run_job(mut job: Job, gate: &Gate<Shared>, words: &SyncSender<Word>) {
     let Some(shared) = gate.wait() else { return };
     let stopped = job.work(&shared);
     if stopped.is_err() {
@@ -101,49 +101,6 @@ struct JobEnd {
     job: Job,
     stopped: Stopped,
     hung_late: bool,
-}
-
-/// Where jobs wait until all are there.
-#[derive(Default)]
-struct Gate {
-    state: Mutex<GateState>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct GateState {
-    waiting: usize,
-    sent_away: bool,
-    /// Set when the gate opens.
-    shared: Option<Arc<Shared>>,
-}
-
-impl Gate {
-    fn lock(&self) -> MutexGuard<'_, GateState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Opens for `count` jobs, once they are all there. The round begins when `share` is called.
-    fn open(&self, count: usize, share: impl FnOnce() -> Shared) -> Arc<Shared> {
-        let state = self.changed.wait_while(self.lock(), |state| state.waiting < count);
-        let shared = Arc::new(share());
-        state.unwrap_or_else(PoisonError::into_inner).shared = Some(shared.clone());
-        self.changed.notify_all();
-        shared
-    }
-
-    fn send_away(&self) {
-        self.lock().sent_away = true;
-        self.changed.notify_all();
-    }
-
-    fn wait(&self) -> Option<Arc<Shared>> {
-        let mut state = self.lock();
-        state.waiting += 1;
-        self.changed.notify_all();
-        let state = self.changed.wait_while(state, |state| state.shared.is_none() && !state.sent_away);
-        state.unwrap_or_else(PoisonError::into_inner).shared.clone()
-    }
 }
 
 /// The thread that started the round, while its jobs work.
@@ -178,12 +135,12 @@ impl Watch<'_> {
                 }
             }
             let now = self.shared.now();
-            if now >= self.shared.ramp_end && before.is_none() {
-                before = Some(process_cpu());
+            if now >= self.shared.ramp_end() && before.is_none() {
+                before = Some(cpu::process());
                 self.progress.enter(Stage::Measuring);
             }
-            if (now >= self.shared.end || counted == self.count) && after.is_none() {
-                after = Some(process_cpu());
+            if (now >= self.shared.end() || counted == self.count) && after.is_none() {
+                after = Some(cpu::process());
                 self.progress.enter(Stage::Draining);
             }
             self.progress.mirror(&self.shared.progress);
@@ -199,7 +156,7 @@ impl Watch<'_> {
     /// Until the next look, or the next end of the window if that is sooner.
     fn nap(&self) -> Duration {
         let now = self.shared.now();
-        let ends = [self.shared.ramp_end, self.shared.end].into_iter().filter(|end| *end > now);
+        let ends = [self.shared.ramp_end(), self.shared.end()].into_iter().filter(|end| *end > now);
         ends.map(|end| Duration::from_nanos(end - now)).min().unwrap_or(LOOK).min(LOOK)
     }
 
@@ -208,7 +165,7 @@ impl Watch<'_> {
         if self.cancel.load(Relaxed) && !self.shared.cancelled.swap(true, Relaxed) {
             self.over = Some(now);
         }
-        if self.over.is_none() && (now >= self.shared.end || self.shared.stop.load(Relaxed)) {
+        if self.over.is_none() && (now >= self.shared.end() || self.shared.stop.load(Relaxed)) {
             self.over = Some(now);
         }
         let was_cancelled = self.shared.cancelled.load(Relaxed);
@@ -260,12 +217,11 @@ fn make_job(engine: Box<dyn Engine>, op: Op, block: u32, point: &Point, seed: u6
 }
 
 fn share(point: &Point, op_timeout: Duration) -> Shared {
-    let ramp_end = point.ramp_up_micros.saturating_mul(1000);
     Shared {
         started: Instant::now(),
-        ramp_end,
-        end: ramp_end.saturating_add(point.duration_micros.saturating_mul(1000)),
-        budget: point.bytes.map(AtomicU64::new),
+        ramp_end: AtomicU64::new(point.ramp_up_micros.saturating_mul(1000)),
+        duration: point.duration_micros.saturating_mul(1000),
+        budget: point.bytes.map(Budget::new),
         op_timeout,
         stop: AtomicBool::new(false),
         cancelled: AtomicBool::new(false),
@@ -273,32 +229,25 @@ fn share(point: &Point, op_timeout: Duration) -> Shared {
     }
 }
 
-fn process_cpu() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
-}
-
 fn cancelled(shared: &Shared) -> EngineError {
     let seconds = |nanos: u64| nanos as f64 / 1e9;
-    let done = shared.now().min(shared.end).saturating_sub(shared.ramp_end);
-    let whole = shared.end - shared.ramp_end;
-    EngineError::new("measure", format!("stopped at {:.1} of {:.1} s", seconds(done), seconds(whole)))
+    let done = shared.now().min(shared.end()).saturating_sub(shared.ramp_end());
+    EngineError::new("measure", format!("stopped at {:.1} of {:.1} s", seconds(done), seconds(shared.duration)))
 }
 
 fn report(ends: Vec<JobEnd>, shared: &Shared, point: &Point, client: u32, cpu: Duration) -> RoundReport {
     let ended_by = ended_by(&ends);
     // A window that ends before its time ends with the last operation that counted, in whichever job.
     let elapsed = match ended_by {
-        EndedBy::Duration => shared.end - shared.ramp_end,
-        EndedBy::Bytes | EndedBy::Errors if ends.iter().any(|end| end.stopped == Stopped::Duration) => {
-            shared.end - shared.ramp_end
-        }
+        EndedBy::Duration => shared.duration,
+        EndedBy::Bytes | EndedBy::Errors if ends.iter().any(|end| end.stopped == Stopped::Duration) => shared.duration,
         EndedBy::Bytes | EndedBy::Errors => {
             let last = ends.iter().map(|end| end.job.last_counted).max().unwrap_or(0);
-            last.saturating_sub(shared.ramp_end)
+            last.saturating_sub(shared.ramp_end())
         }
     };
     let depth_seen = ends.iter().map(|end| end.job.depth_seen).sum();
+    let busiest = ends.iter().map(|end| end.job.cpu_used()).max().unwrap_or_default();
     let wraps = ends.iter().map(|end| end.job.pattern.wraps()).max().unwrap_or(0);
     let nanos = point.duration_micros.saturating_mul(1000);
     let mut sum = Recorder::new(&[], nanos);
@@ -318,8 +267,10 @@ fn report(ends: Vec<JobEnd>, shared: &Shared, point: &Point, client: u32, cpu: D
         errors: recorded.errors.iter().map(|error| error.count).sum(),
         elapsed_micros,
         cpu_micros,
+        busiest_thread_micros: busiest.as_micros() as u64,
         depth_seen,
         wraps,
+        ramp_cut_micros: Some(shared.ramp_end() / 1000).filter(|ramp| *ramp < point.ramp_up_micros),
     };
     RoundReport {
         elapsed_micros,

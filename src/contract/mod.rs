@@ -125,7 +125,7 @@ pub struct Point {
     pub link: Option<Link>,
     pub ramp_up_micros: u64,
     pub duration_micros: u64,
-    /// The most that one client moves in one round, ramp included.
+    /// The most that one client moves in one round, ramp included. The ramp ends when it has used a quarter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     pub rounds: u32,
@@ -237,6 +237,7 @@ pub struct DirectionReport {
     pub histogram: Option<String>,
     /// Exact, beside the histogram's buckets.
     pub min_nanos: u64,
+    /// The same. An operation still in flight at the window's end counts with how long it had lasted by then.
     pub max_nanos: u64,
     pub sum_nanos: u64,
     /// Latencies above what the histogram can hold: counted, and the percentiles are then not to be believed.
@@ -276,11 +277,17 @@ pub struct ClientRound {
     pub errors: u64,
     pub elapsed_micros: u64,
     pub cpu_micros: u64,
+    /// Of that, what the busiest of its jobs' threads used; 0 where jobs have no threads.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub busiest_thread_micros: u64,
     /// Largest number of operations in flight at once, seen by the bench; each job's own, added.
     pub depth_seen: u32,
     /// How often sequential work started over, in the job where it did most often: what was touched since, had been touched before.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wraps: u64,
+    /// How long the ramp was, where it ended early to leave the window its part of the byte cap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ramp_cut_micros: Option<u64>,
 }
 
 fn is_zero(number: &u64) -> bool {

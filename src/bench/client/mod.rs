@@ -105,9 +105,9 @@ impl Client<'_> {
     fn open(&mut self) {
         match Work::open(&self.task) {
             Ok(work) => {
-                let (engine, engine_reason) = work.engine();
+                let engine = work.engine();
                 self.work = Some(work);
-                self.link.voice.send(&ToConductor::Opened { engine, engine_reason });
+                self.link.voice.send(&ToConductor::Opened(engine));
             }
             Err(error) => self.fail(ClientError::Failed(error.to_string())),
         }
@@ -140,8 +140,8 @@ impl Client<'_> {
                 Some(Command::Start) => self.start(),
                 Some(Command::Stop) => self.prepared = None,
                 Some(Command::CleanUp) => {
-                    let (notes, problem) = self.clean_up();
-                    self.link.voice.send(&ToConductor::CleanedUp { notes, problem });
+                    let cleaned = self.clean_up();
+                    self.link.voice.send(&cleaned);
                 }
                 Some(Command::End { cause: None }) => return Ok(()),
                 Some(Command::End { cause: Some(cause) }) => return Err(ClientError::Test(cause)),
@@ -209,14 +209,16 @@ impl Client<'_> {
         }
     }
 
-    /// Removes what was made, once. Returns notes on the whole client, and what could not be removed.
-    fn clean_up(&mut self) -> (Vec<String>, Option<String>) {
+    /// Removes what was made, once. Returns what the conductor is to be told of it, and of the whole client.
+    fn clean_up(&mut self) -> ToConductor {
         self.prepared = None;
-        let Some(mut work) = self.work.take() else { return (Vec::new(), None) };
+        let Some(mut work) = self.work.take() else {
+            return ToConductor::CleanedUp { notes: Vec::new(), problem: None, engine: None };
+        };
         let voice = &self.link.voice;
         let mut say = |text: &str| voice.send(&ToConductor::Saying { text: text.into() });
         let problem = work.clean_up(&mut say).err().map(|error| error.to_string());
-        (work.notes(), problem)
+        ToConductor::CleanedUp { notes: work.notes(), problem, engine: Some(work.engine()) }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::bench::engine::{Engine, EngineError};
 use crate::bench::load::Load;
 use crate::bench::network::{Receiver, Sender};
 use crate::bench::progress::Progress;
-use crate::bench::protocol::{Door, Peer, Token};
+use crate::bench::protocol::{Door, EngineUsed, Peer, Token};
 use crate::bench::{disk, null, rados, runner};
 use crate::contract::{Point, RoundReport, Target, Task};
 
@@ -48,14 +48,12 @@ impl Work {
         })
     }
 
-    pub fn engine(&self) -> (String, Option<String>) {
-        match self {
-            Work::Load(load) => {
-                let (name, reason) = load.engine();
-                (name.into(), reason)
-            }
-            Work::Network => ("tcp".into(), None),
-        }
+    pub fn engine(&self) -> EngineUsed {
+        let (name, reason) = match self {
+            Work::Load(load) => load.engine(),
+            Work::Network => ("tcp", None),
+        };
+        EngineUsed { name: name.into(), reason }
     }
 
     pub fn notes(&self) -> Vec<String> {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::door::Arrival;
 use super::events::{Event, Line};
 use super::failure::{Failure, Waiting};
-use crate::bench::protocol::{Doing, ToClient, ToConductor, write_frame};
+use crate::bench::protocol::{Doing, EngineUsed, ToClient, ToConductor, write_frame};
 use crate::bench::stop::Stop;
 use crate::contract::{CLEANUP_GRACE_SECONDS, Task};
 
@@ -58,6 +58,14 @@ pub(super) struct Going {
 pub struct CleanedUp {
     pub notes: Vec<String>,
     pub problem: Option<String>,
+    pub engine: Option<EngineUsed>,
+}
+
+impl CleanedUp {
+    /// Of a client that said nothing.
+    fn not(problem: String) -> CleanedUp {
+        CleanedUp { problem: Some(problem), ..CleanedUp::default() }
+    }
 }
 
 pub struct Ensemble<'a> {
@@ -213,27 +221,23 @@ impl<'a> Ensemble<'a> {
             self.ping();
             self.mark_silent();
             if let Ok(arrival) = self.arrivals.recv_timeout(TICK)
-                && let Some((client, _, ToConductor::CleanedUp { notes, problem })) =
+                && let Some((client, _, ToConductor::CleanedUp { notes, problem, engine })) =
                     self.receive(arrival).unwrap_or(None)
             {
                 left.retain(|other| *other != client);
-                ended.push((client, CleanedUp { notes, problem }));
+                ended.push((client, CleanedUp { notes, problem, engine }));
             }
             for client in std::mem::take(&mut left) {
                 match &self.member(client).gone {
                     None => left.push(client),
                     Some(cause) => {
-                        let problem = Some(format!("the client is lost ({cause}), what it made may remain"));
-                        ended.push((client, CleanedUp { notes: Vec::new(), problem }));
+                        let problem = format!("the client is lost ({cause}), what it made may remain");
+                        ended.push((client, CleanedUp::not(problem)));
                     }
                 }
             }
         }
-        ended.extend(
-            left.into_iter().map(|client| {
-                (client, CleanedUp { notes: Vec::new(), problem: Some("it did not end in time".into()) })
-            }),
-        );
+        ended.extend(left.into_iter().map(|client| (client, CleanedUp::not("it did not end in time".into()))));
         ended
     }
 

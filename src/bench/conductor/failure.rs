@@ -45,7 +45,7 @@ impl Failure {
     pub fn unexpected(client: u32, message: &ToConductor) -> Failure {
         let kind = match message {
             ToConductor::Pong { .. } => "Pong",
-            ToConductor::Opened { .. } => "Opened",
+            ToConductor::Opened(_) => "Opened",
             ToConductor::Saying { .. } => "Saying",
             ToConductor::Ready { .. } => "Ready",
             ToConductor::Started => "Started",

@@ -24,7 +24,7 @@ pub use lines::text_of;
 use self::door::Door;
 use self::ensemble::{CleanedUp, Ensemble};
 use self::failure::{Failure, Waiting};
-use super::protocol::{ToClient, ToConductor, Token};
+use super::protocol::{EngineUsed, ToClient, ToConductor, Token};
 use super::stop::Stop;
 use crate::contract::{CLEANUP_GRACE_SECONDS, ClientReport, Outcome, PointReport, Report, Task, VERSION};
 
@@ -110,13 +110,13 @@ fn measure(task: &Task, ensemble: &mut Ensemble, measured: &mut Measured) -> Res
 fn open(task: &Task, ensemble: &mut Ensemble, measured: &mut Measured, until: Instant) -> Result<(), Failure> {
     let everybody = ensemble.everybody();
     ensemble.gather(&everybody, Waiting::Opening, until, |ensemble, client, _, message| match message {
-        ToConductor::Opened { engine, engine_reason } => {
+        ToConductor::Opened(EngineUsed { name, reason }) => {
             measured.clients.push(ClientReport {
                 client,
                 node: task.nodes[client as usize].clone(),
                 pod_uid: ensemble.uid(client),
-                engine,
-                engine_reason,
+                engine: name,
+                engine_reason: reason,
                 notes: Vec::new(),
             });
             Ok(true)
@@ -145,7 +145,7 @@ fn finish(
         ensemble.send_all(&ToClient::Stop);
     }
     ensemble.tell(Event::CleaningUp);
-    for (client, CleanedUp { mut notes, problem }) in ensemble.clean_up(until) {
+    for (client, CleanedUp { mut notes, problem, engine }) in ensemble.clean_up(until) {
         if let Some(problem) = problem {
             let node = &task.nodes[client as usize];
             ensemble.tell(Event::NotCleaned { client, node, problem: &problem });
@@ -153,6 +153,9 @@ fn finish(
         }
         if let Some(report) = measured.clients.iter_mut().find(|report| report.client == client) {
             report.notes.extend(notes);
+            if let Some(EngineUsed { name, reason }) = engine {
+                (report.engine, report.engine_reason) = (name, reason);
+            }
         }
     }
     ensemble.dismiss(cause);

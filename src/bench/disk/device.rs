@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,9 +13,14 @@ use crate::bench::engines::choice::Choice;
 use crate::bench::load::{Load, PreparedRound};
 use crate::bench::{errno, pattern};
 use crate::contract::{DeviceTarget, Point, Task};
+use crate::sys::buffer::Buffers;
 
 use super::users::{self, Number};
 use super::{divide, file_system, probe};
+
+/// Blocks that are looked at to tell whether a device was ever written, spread over it. Their size is a multiple of any sector.
+const SAMPLES: u64 = 64;
+const SAMPLE_BYTES: u32 = 4096;
 
 pub struct DeviceLoad {
     client: u32,
@@ -48,7 +53,8 @@ impl DeviceLoad {
         for point in &task.points {
             check_point(point, size, sector).map_err(&refuse)?;
         }
-        let notes = notes(target, &path, number);
+        let mut notes = notes(target, &path, number);
+        notes.extend(unwritten_text(&target.path, &file, size));
         Ok(DeviceLoad { client: task.client, path, size, file: Arc::new(file), choice: Choice::new(), notes })
     }
 }
@@ -79,6 +85,23 @@ fn notes(target: &DeviceTarget, path: &Path, number: Number) -> Vec<String> {
     let memory = file_system::backing((number.major, number.minor))
         .map(|device| format!("{} is {device}: that is memory, no disk", target.path));
     used.into_iter().chain(memory).collect()
+}
+
+/// What is to be said of a device of which so much reads as zeros that it looks unwritten: a thin or trimmed one answers such reads
+/// without touching its medium. The samples lie within its parts, apart from labels and tables at the edges.
+fn unwritten_text(name: &str, file: &File, size: u64) -> Option<String> {
+    let blocks = size / u64::from(SAMPLE_BYTES);
+    let mut buffer = Buffers::new(1, SAMPLE_BYTES as usize).ok()?;
+    let mut zeros = 0;
+    for sample in 0..SAMPLES {
+        let block = (blocks * sample + blocks / 2) / SAMPLES;
+        // What can't be read shows when it is measured.
+        file.read_exact_at(buffer.slot_mut(0), block * u64::from(SAMPLE_BYTES)).ok()?;
+        zeros += u64::from(buffer.slot_mut(0).iter().all(|byte| *byte == 0));
+    }
+    (zeros * 2 >= SAMPLES).then(|| {
+        format!("{name}: {zeros} of {SAMPLES} blocks looked at are zeros; reads of what is unwritten may not touch the medium")
+    })
 }
 
 /// Says what would have been lost. Looks at the device through a handle that can only read.
@@ -120,9 +143,9 @@ impl Load for DeviceLoad {
         }
         let block = check_block(point.block_size)?;
         let what = self.path.display().to_string();
-        let (regions, note) = divide(&self.file, self.size, point, self.client, &what)?;
+        let (regions, note) = divide(&self.file, self.size, point, self.client, 0, &what)?;
         let engines = self.choice.engines(&regions, point.queue_depth, block)?;
-        Ok(PreparedRound { engines, notes: note.into_iter().collect() })
+        Ok(PreparedRound { engines, notes: note.into_iter().chain(self.choice.note()).collect() })
     }
 
     fn clean_up(&mut self, _say: &mut dyn FnMut(&str)) -> Result<(), EngineError> {

@@ -21,7 +21,7 @@ use crate::sys::buffer::Buffers;
 use crate::units::bytes_text;
 
 use super::directory::{Directory, OwnDirectory, no_direct_text};
-use super::file_system::FileSystem;
+use super::file_system::{FileSystem, cache_text};
 use super::{divide, prefill};
 
 /// What direct I/O needs at most: the file is a whole number of these.
@@ -36,6 +36,8 @@ pub struct FileLoad {
     file_system: FileSystem,
     file: Option<Arc<File>>,
     filled: bool,
+    /// Rounds prepared so far: each writes content of its own.
+    rounds: u64,
     choice: Choice,
     notes: Vec<String>,
 }
@@ -65,6 +67,9 @@ impl FileLoad {
                 target.directory, directory.file_system.name
             ));
         }
+        if let Some(cache) = cache_text(&directory.file_system.name) {
+            notes.push(format!("{} is on {}: {cache}", target.directory, directory.file_system.name));
+        }
         Ok(FileLoad {
             client: task.client,
             size,
@@ -74,6 +79,7 @@ impl FileLoad {
             file_system: directory.file_system,
             file: Some(Arc::new(file)),
             filled: false,
+            rounds: 0,
             choice: Choice::new(),
             notes,
         })
@@ -149,13 +155,14 @@ impl Load for FileLoad {
     fn prepare(&mut self, point: &Point, _round: u32, say: &mut dyn FnMut(&str)) -> Result<PreparedRound, EngineError> {
         let block = check_block(point.block_size)?;
         let what = format!("the file in {}", self.path.display());
-        let (regions, note) = divide(self.file()?, self.size, point, self.client, &what)?;
+        let (regions, note) = divide(self.file()?, self.size, point, self.client, self.rounds, &what)?;
+        self.rounds += 1;
         if !self.filled {
             self.fill(say)?;
         }
         self.try_block(block)?;
         let engines: Vec<Box<dyn Engine>> = self.choice.engines(&regions, point.queue_depth, block)?;
-        Ok(PreparedRound { engines, notes: note.into_iter().collect() })
+        Ok(PreparedRound { engines, notes: note.into_iter().chain(self.choice.note()).collect() })
     }
 
     fn clean_up(&mut self, say: &mut dyn FnMut(&str)) -> Result<(), EngineError> {

@@ -32,6 +32,19 @@ impl FileSystem {
     }
 }
 
+/// Which cache may serve reads although they are direct, by what the kernel calls the file system.
+pub fn cache_text(name: &str) -> Option<&'static str> {
+    match name {
+        "zfs" => Some("ZFS before 2.3 accepts direct I/O and serves reads from its cache in memory all the same"),
+        "9p" | "virtiofs" | "fuse" | "fuseblk" | "nfs" | "nfs4" | "cifs" | "smb3" => Some(SERVED),
+        other if other.starts_with("fuse.") => Some(SERVED),
+        _ => None,
+    }
+}
+
+const SERVED: &str =
+    "direct I/O passes this machine's cache by, and whoever serves the file system may have one of its own";
+
 /// Only the lower half of the number is the magic; how wide the field is depends on the machine.
 fn magic_of(f_type: rustix::fs::FsWord) -> u64 {
     f_type as u64 & 0xffff_ffff
@@ -142,6 +155,16 @@ mod tests {
     fn fuse_names_its_program() {
         let fuse = mount("90 30 0:50 / /mnt rw,nosuid,nodev - fuse.sshfs host: rw,user_id=0,group_id=0");
         assert_eq!(describe(0x6573_5546, Some(&fuse), None).name, "fuse.sshfs");
+    }
+
+    #[test]
+    fn caches_beyond_direct_io_are_known() {
+        for name in ["zfs", "9p", "virtiofs", "fuse", "fuse.sshfs", "fuseblk", "nfs4"] {
+            assert!(cache_text(name).is_some(), "{name}");
+        }
+        for name in ["ext4", "xfs", "btrfs", "overlay", "fusectl"] {
+            assert_eq!(cache_text(name), None, "{name}");
+        }
     }
 
     #[test]

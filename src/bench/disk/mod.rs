@@ -36,12 +36,14 @@ pub fn open_device(task: &Task, target: &DeviceTarget) -> Result<Box<dyn Load>, 
     Ok(Box::new(device::DeviceLoad::open(task, target)?))
 }
 
-/// The part of each job: as many whole blocks as all jobs can have, one after the other. What remains is told.
+/// The part of each job: as many whole blocks as all jobs can have, one after the other. What remains is told. Content differs with
+/// `writes`, so that no round writes over a block what the one before wrote there.
 fn divide(
     file: &Arc<File>,
     size: u64,
     point: &Point,
     client: u32,
+    writes: u64,
     what: &str,
 ) -> Result<(Vec<Region>, Option<String>), EngineError> {
     let jobs = u64::from(point.jobs.max(1));
@@ -57,7 +59,7 @@ fn divide(
             file: file.clone(),
             base: job * share,
             size: share,
-            seed: pattern::seed(client, job as u32, u64::MAX),
+            seed: pattern::seed(client, job as u32, writes),
         })
         .collect();
     let left = size - share * jobs;
@@ -85,7 +87,7 @@ mod tests {
 
     fn parts(size: u64, point: &Point) -> Result<Parts, EngineError> {
         let file = Arc::new(File::open("/dev/null").expect("there is a /dev/null"));
-        divide(&file, size, point, 0, "the file")
+        divide(&file, size, point, 0, 0, "the file")
             .map(|(regions, note)| (regions.iter().map(|region| (region.base, region.size)).collect(), note))
     }
 

@@ -61,6 +61,8 @@ pub struct Choice {
     kind: Kind,
     /// Why not a better one.
     reasons: Vec<String>,
+    /// How many of them were known before anything was to be done.
+    known: usize,
     /// What the engine in use lacks.
     lack: Option<String>,
 }
@@ -68,10 +70,11 @@ pub struct Choice {
 impl Choice {
     /// The best engine that this process may use.
     pub fn new() -> Choice {
-        let mut choice = Choice { kind: Kind::IoUring, reasons: Vec::new(), lack: None };
+        let mut choice = Choice { kind: Kind::IoUring, reasons: Vec::new(), known: 0, lack: None };
         if let Err(reason) = choice.kind.probe() {
             choice.fall_back(reason);
         }
+        choice.known = choice.reasons.len();
         choice
     }
 
@@ -80,7 +83,16 @@ impl Choice {
     }
 
     pub fn reason(&self) -> Option<String> {
-        let reasons: Vec<&str> = self.reasons.iter().chain(&self.lack).map(String::as_str).collect();
+        self.reasons_from(0)
+    }
+
+    /// What sets the engines made last apart from those of other points: a fallback that was found out late, what they lack.
+    pub fn note(&self) -> Option<String> {
+        self.reasons_from(self.known).map(|reasons| format!("measured with {}: {reasons}", self.name()))
+    }
+
+    fn reasons_from(&self, first: usize) -> Option<String> {
+        let reasons: Vec<&str> = self.reasons[first..].iter().chain(&self.lack).map(String::as_str).collect();
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 

@@ -73,6 +73,12 @@ impl Watch for Bar {
         self.say(&self.title);
     }
 
+    fn stopping(&mut self, signal: &str) {
+        self.keep(&format!(
+            "{signal}: removing what the run made; interrupt again to end at once, and what is left then stays"
+        ));
+    }
+
     fn event(&mut self, event: &Event) {
         let text = text_of(event);
         match event {

@@ -40,6 +40,8 @@ pub trait Watch {
     /// A test begins: how many of how many, and the time its points take.
     fn test(&mut self, test: &PlannedTest, index: usize, tests: usize);
     fn event(&mut self, event: &Event);
+    /// A signal ended the run; what it made is being removed.
+    fn stopping(&mut self, signal: &str);
 }
 
 /// Checks a benchmark, and what this machine can't do.
@@ -184,8 +186,11 @@ impl Run<'_> {
         let address = conductor.loopback().to_string();
         // Clients hear of a signal from the conductor, which says how far the test was.
         let deaf = Stop::new();
-        let (watch, left_behind) = (&mut *self.watch, &mut self.left_behind);
+        let (watch, left_behind, stop) = (&mut *self.watch, &mut self.left_behind, self.stop);
         let mut observe = |event: Event| {
+            if let (Event::CleaningUp, Some(signal)) = (&event, stop.asked()) {
+                watch.stopping(signal);
+            }
             if let Event::NotCleaned { client, problem, .. } = &event {
                 left_behind.push(format!("{}, client {client}: {problem}", task.test));
             }

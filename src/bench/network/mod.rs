@@ -8,14 +8,17 @@ mod receiver;
 mod sender;
 
 use std::io;
-use std::time::Duration;
-
-use rustix::time::{ClockId, clock_gettime};
+use std::panic::resume_unwind;
+use std::thread;
+use std::time::{Duration, Instant};
 
 pub use receiver::Receiver;
 pub use sender::{Sender, Sent};
 
+// Both ends may live in one process, so the process's would count twice.
+use super::cpu::thread as thread_cpu;
 use super::engine::EngineError;
+use super::gate::Gate;
 use crate::contract::{ClientRound, EndedBy, RoundReport};
 
 /// What a new data connection sends: its stream's number and the proof for it.
@@ -27,18 +30,36 @@ const GREETING: Duration = Duration::from_secs(5);
 /// How long a blocked stream may go without looking whether the round was cancelled.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// CPU time of this thread. Both ends may live in one process, so the process's would count twice.
-fn thread_cpu() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
-}
-
 fn failed(act: impl Into<String>, cause: &io::Error) -> EngineError {
     EngineError::new(act, super::errno::io_text(cause))
 }
 
 fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
+}
+
+/// Does the work of each stream in a thread of its own, all of them from one instant on. If a thread can't be had, none begins.
+fn in_threads<S: Sync, R: Send>(
+    streams: &[S],
+    work: impl Fn(&S, Instant) -> Result<R, EngineError> + Sync,
+) -> Result<Vec<R>, EngineError> {
+    let (gate, work) = (Gate::default(), &work);
+    let wait_and_work = &|stream| gate.wait().map(|began| work(stream, *began));
+    thread::scope(|scope| {
+        let mut handles = Vec::with_capacity(streams.len());
+        for (number, stream) in streams.iter().enumerate() {
+            let thread = thread::Builder::new().name(format!("stream-{number}"));
+            match thread.spawn_scoped(scope, move || wait_and_work(stream)) {
+                Ok(handle) => handles.push(handle),
+                Err(error) => {
+                    gate.send_away();
+                    return Err(failed(format!("start the thread of stream {}", number + 1), &error));
+                }
+            }
+        }
+        gate.open(handles.len(), Instant::now);
+        handles.into_iter().filter_map(|handle| handle.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
 }
 
 /// One end's part of a round, without directions.

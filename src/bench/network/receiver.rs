@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::{GREETING, INTRODUCTION, PATIENCE, TAKEN, end_report, failed, is_timeout, thread_cpu};
+use super::{GREETING, INTRODUCTION, PATIENCE, TAKEN, end_report, failed, in_threads, is_timeout, thread_cpu};
 use crate::bench::engine::EngineError;
 use crate::bench::progress::{Progress, Stage, Step};
 use crate::bench::protocol::{Door, Nonce, Proof, Token};
@@ -62,13 +62,7 @@ impl Receiver {
         let round = Round::new(point, op_timeout, progress, cancel);
         progress.reset();
         progress.enter(Stage::RampUp);
-        let counts = thread::scope(|scope| {
-            let handles: Vec<_> = streams.iter().map(|stream| scope.spawn(|| round.read_stream(stream))).collect();
-            let join = |handle: thread::ScopedJoinHandle<'_, _>| {
-                handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            handles.into_iter().map(join).collect::<Result<Vec<_>, _>>()
-        })?;
+        let counts = in_threads(&streams, |stream, _| round.read_stream(stream))?;
         progress.enter(Stage::Idle);
         round.report(client, counts)
     }

@@ -2,12 +2,10 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{PATIENCE, TAKEN, end_report, failed, is_timeout, thread_cpu};
+use super::{PATIENCE, TAKEN, end_report, failed, in_threads, is_timeout, thread_cpu};
 use crate::bench::content;
 use crate::bench::engine::EngineError;
 use crate::bench::progress::{Progress, Stage};
@@ -61,24 +59,14 @@ impl Sender {
         let (ramp, duration) =
             (Duration::from_micros(point.ramp_up_micros), Duration::from_micros(point.duration_micros));
         let budget = AtomicU64::new(point.bytes.unwrap_or(u64::MAX));
-        let go = Barrier::new(streams.len());
         // The sender tells only where it is: both ends' bytes in one line would count twice.
         progress.reset();
         progress.enter(Stage::RampUp);
-        let write = |stream: &TcpStream, buffer: &[u8]| {
-            go.wait();
-            let started = Instant::now();
+        let pairs: Vec<(&TcpStream, Vec<u8>)> = streams.iter().zip(buffers).collect();
+        let counts = in_threads(&pairs, |(stream, buffer), started| {
             let window = Window { begin: started + ramp, end: started + ramp + duration };
             let round = Round { window, budget: &budget, op_timeout, progress, cancel };
             round.write_stream(stream, buffer)
-        };
-        let counts = thread::scope(|scope| {
-            let handles: Vec<_> =
-                streams.iter().zip(&buffers).map(|(stream, buffer)| scope.spawn(|| write(stream, buffer))).collect();
-            let join = |handle: thread::ScopedJoinHandle<'_, _>| {
-                handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            handles.into_iter().map(join).collect::<Result<Vec<Count>, _>>()
         })?;
         progress.enter(Stage::Idle);
         let mut retransmits = 0;

@@ -90,10 +90,7 @@ pub enum ToConductor {
         id: u64,
     },
     /// The target is open.
-    Opened {
-        engine: String,
-        engine_reason: Option<String>,
-    },
+    Opened(EngineUsed),
     /// What a long preparation or clean-up is doing.
     Saying {
         text: String,
@@ -116,11 +113,20 @@ pub enum ToConductor {
     CleanedUp {
         notes: Vec<String>,
         problem: Option<String>,
+        /// What was used in the end: depths and sizes that an engine can't do show only at their points. Absent when nothing was open.
+        engine: Option<EngineUsed>,
     },
     /// This client can't go on.
     Failed {
         cause: String,
     },
+}
+
+/// A client's engine, and why it is not the best one.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub struct EngineUsed {
+    pub name: String,
+    pub reason: Option<String>,
 }
 
 /// Where a link's receiving end listens. The address is the client's own, known to the conductor.

@@ -93,6 +93,9 @@ impl RadosLoad {
             notes.extend(self.prefill(shape.object_size, point.bytes, say)?);
         }
         let set = &self.sets[&shape.object_size];
+        if shape.random {
+            notes.extend(narrow_text(set.whole.len() as u64, set.object_bytes, point.bytes));
+        }
         let all = Extent::whole(set.whole.clone(), set.object_bytes / shape.block_size, shape.block_size);
         let jobs = u64::from(shape.jobs);
         Ok((0..jobs).map(|job| if shape.random { all.clone() } else { all.clone().share(job, jobs) }).collect())
@@ -274,6 +277,14 @@ impl Shape {
     }
 }
 
+/// What is to be said of random reads over much less than they would be given.
+fn narrow_text(objects: u64, object_bytes: u64, bytes: Option<u64>) -> Option<String> {
+    let total = objects.saturating_mul(object_bytes);
+    let narrow = total < bytes.unwrap_or(RADOS_PREFILL_BYTES) / 4;
+    let objects_text = if objects == 1 { "1 object".into() } else { format!("{objects} objects") };
+    narrow.then(|| format!("reads range over {objects_text} ({}) only: caches may serve them", bytes_text(total)))
+}
+
 fn size_of(point: &Point) -> u64 {
     point.object_size.unwrap_or(point.block_size)
 }
@@ -282,5 +293,23 @@ fn reads(op: Option<Op>) -> bool {
     match op {
         Some(Op::Read | Op::RandRead) => true,
         Some(Op::Write | Op::RandWrite) | None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    /// Case A10: a write of a moment leaves a handful of objects.
+    #[test]
+    fn random_reads_over_a_handful_of_objects_say_so() {
+        let text = narrow_text(3, 4 * MIB, None).expect("12 MiB");
+        assert_eq!(text, "reads range over 3 objects (12 MiB) only: caches may serve them");
+        assert!(narrow_text(1, 4096, Some(MIB)).is_some_and(|text| text.contains("1 object (4 KiB)")));
+        assert_eq!(narrow_text(RADOS_PREFILL_BYTES / MIB, MIB, None), None);
+        assert_eq!(narrow_text(2, 4 * MIB, Some(32 * MIB)), None);
+        assert!(narrow_text(2, 4 * MIB, Some(33 * MIB)).is_some());
     }
 }

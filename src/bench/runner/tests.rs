@@ -48,6 +48,8 @@ enum Act {
     Succeed,
     Fail(i32),
     MoveShort,
+    /// Succeeds no sooner than so long after its submission.
+    Linger(Duration),
     Hang,
 }
 
@@ -59,7 +61,7 @@ struct Scripted {
     script: Script,
     depth: usize,
     ops: u64,
-    queue: VecDeque<(u32, Act)>,
+    queue: VecDeque<(u32, Act, Instant)>,
 }
 
 fn scripted(depth: u32, script: impl Fn(u64) -> Act + Send + Sync + 'static) -> impl Fn() -> Box<dyn Engine> {
@@ -77,8 +79,8 @@ impl Engine for Scripted {
     }
 
     fn submit(&mut self, operation: Operation) -> Result<(), EngineError> {
-        assert!(self.queue.iter().all(|(slot, _)| *slot != operation.slot), "a slot in flight twice");
-        self.queue.push_back((operation.slot, (self.script)(self.ops)));
+        assert!(self.queue.iter().all(|(slot, _, _)| *slot != operation.slot), "a slot in flight twice");
+        self.queue.push_back((operation.slot, (self.script)(self.ops), Instant::now()));
         self.ops += 1;
         assert!(self.queue.len() <= self.depth, "deeper than asked for");
         Ok(())
@@ -86,14 +88,19 @@ impl Engine for Scripted {
 
     fn reap(&mut self, done: &mut Vec<Completion>, timeout: Duration) -> Result<(), EngineError> {
         std::thread::sleep(Duration::from_millis(1));
-        let next = self.queue.iter().position(|(_, act)| !matches!(act, Act::Hang));
+        let ready = |act: &Act, since: &Instant| match act {
+            Act::Succeed | Act::Fail(_) | Act::MoveShort => true,
+            Act::Linger(time) => since.elapsed() >= *time,
+            Act::Hang => false,
+        };
+        let next = self.queue.iter().position(|(_, act, since)| ready(act, since));
         let Some(index) = next else {
             std::thread::sleep(timeout);
             return Ok(());
         };
-        let (slot, act) = self.queue.remove(index).expect("an index just found");
+        let (slot, act, _) = self.queue.remove(index).expect("an index just found");
         let result = match act {
-            Act::Succeed => Ok(BLOCK as u32),
+            Act::Succeed | Act::Linger(_) => Ok(BLOCK as u32),
             Act::Fail(errno) => Err(errno),
             Act::MoveShort => Ok(512),
             Act::Hang => unreachable!("skipped above"),
@@ -132,12 +139,15 @@ fn all_counts_add_up() {
     assert_eq!((report.series.len(), report.seconds_per_sample), (1, 1));
     let sample = report.series[0];
     assert_eq!((sample.ops, sample.bytes, sample.errors), (read.ops, read.bytes, 0));
-    assert_eq!((sample.latency_sum_nanos, sample.latency_max_nanos), (read.sum_nanos, read.max_nanos));
+    assert_eq!(sample.latency_sum_nanos, read.sum_nanos);
+    // Operations in flight at the end are in the whole maximum alone.
+    assert!(sample.latency_max_nanos <= read.max_nanos);
     assert!(report.cpu_micros > 0);
     let [client] = &report.clients[..] else { panic!("one client") };
     assert_eq!((client.client, client.ops, client.bytes, client.errors), (3, read.ops, read.bytes, 0));
     assert_eq!((client.depth_seen, client.elapsed_micros, client.wraps), (24, 120_000, 0));
     assert_eq!(client.cpu_micros, report.cpu_micros);
+    assert!(client.busiest_thread_micros > 0 && client.busiest_thread_micros <= 130_000, "{client:?}");
     assert!(seen.ops >= read.ops && seen.ops <= read.ops + 24, "{} of {}", read.ops, seen.ops);
     assert_eq!((seen.bytes, seen.in_flight, seen.stage), (seen.ops * BLOCK, 0, Stage::Idle));
 }
@@ -157,6 +167,13 @@ fn the_ramp_is_not_counted() {
 }
 
 #[test]
+fn a_job_that_waits_is_not_busy() {
+    let report = run_over(scripted(1, |_| Act::Succeed), &point(Op::Read, 1, 2, 200), TIMEOUT).0.expect("a round");
+    let client = &report.clients[0];
+    assert!(client.busiest_thread_micros < 100_000, "{client:?}");
+}
+
+#[test]
 fn the_byte_cap_is_exact_over_all_jobs() {
     let mut point = point(Op::Write, 4, 3, 600_000);
     point.bytes = Some(1001 * BLOCK + 17);
@@ -168,13 +185,28 @@ fn the_byte_cap_is_exact_over_all_jobs() {
     assert!(report.elapsed_micros > 0 && report.elapsed_micros < 600_000_000);
 }
 
+/// Whatever the ramp would have taken, the window has three quarters of the cap.
 #[test]
-fn a_cap_used_up_in_the_ramp_leaves_no_operations_and_no_latency() {
-    let mut point = point(Op::Write, 4, 1, 1000);
-    (point.bytes, point.ramp_up_micros) = (Some(8 * BLOCK), 60_000_000);
-    let report = run_over(null, &point, TIMEOUT).0.expect("a round");
-    assert_eq!(report.write, Some(DirectionReport::default()));
-    assert_eq!((report.elapsed_micros, report.ended_by), (0, EndedBy::Bytes));
+fn a_cap_that_the_ramp_would_use_up_ends_the_ramp() {
+    let mut point = point(Op::Write, 4, 2, 600_000);
+    (point.bytes, point.ramp_up_micros) = (Some(400 * BLOCK), 60_000_000);
+    let (report, seen) = run_over(scripted(4, |_| Act::Succeed), &point, TIMEOUT);
+    let report = report.expect("a whole round");
+    let write = report.write.as_ref().expect("writes");
+    check(write);
+    assert!((300..=310).contains(&write.ops) && seen.ops == 400, "{} of {}", write.ops, seen.ops);
+    assert_eq!(report.ended_by, EndedBy::Bytes);
+    assert!(report.elapsed_micros > 0 && report.elapsed_micros < 60_000_000);
+    assert!(report.clients[0].ramp_cut_micros.is_some_and(|ramp| ramp < 60_000_000), "{:?}", report.clients);
+}
+
+#[test]
+fn a_ramp_that_leaves_enough_of_the_cap_is_whole() {
+    let mut point = point(Op::Write, 1, 1, 100);
+    (point.bytes, point.ramp_up_micros) = (Some(4000 * BLOCK), 100_000);
+    let report = run_over(scripted(1, |_| Act::Succeed), &point, TIMEOUT).0.expect("a whole round");
+    assert_eq!((report.elapsed_micros, report.ended_by), (100_000, EndedBy::Duration));
+    assert_eq!(report.clients[0].ramp_cut_micros, None);
 }
 
 #[test]
@@ -245,6 +277,17 @@ fn an_operation_that_hangs_beyond_the_window_is_an_error() {
     let report = report.expect("a report");
     assert_eq!((report.ended_by, report.elapsed_micros), (EndedBy::Errors, 100_000));
     assert_eq!((report.errors[0].count, report.series[0].errors), (1, 0));
+}
+
+/// Operations that end after the window are not counted, but how long they had lasted by then is not hidden.
+#[test]
+fn a_stall_at_the_end_is_in_the_longest_latency() {
+    let script = |n| if n == 3 { Act::Linger(Duration::from_millis(400)) } else { Act::Succeed };
+    let report = run_over(scripted(2, script), &point(Op::Read, 2, 1, 300), TIMEOUT).0.expect("a whole round");
+    let read = report.read.as_ref().expect("reads");
+    check(read);
+    assert_eq!((report.errors.len(), report.ended_by), (0, EndedBy::Duration));
+    assert!((200_000_000..=300_000_000).contains(&read.max_nanos), "{}", read.max_nanos);
 }
 
 #[test]

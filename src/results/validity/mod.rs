@@ -14,10 +14,10 @@
 //! | rounds differ | (max − min) ÷ mean above 20 % | | SNIA PTS: within ±10 % of the mean |
 //! | trend | the fitted line moves by more than 10 % of the mean over a window, and by 3 standard errors | | SNIA PTS; the errors ours |
 //! | seconds differ | standard deviation ÷ mean above 0.5 | | ours |
-//! | stalls | a second without a completion, where 8 or more are usual | | ours: by chance in 1 of 3,000 |
+//! | stalls | no completion in a time, of whole seconds, in which 8 or more are usual | | ours: by chance in 1 of 3,000 |
 //! | start | clients began further apart than 10 % of the window | | ours |
 //! | uneven clients | one ended before 90 % of the longest window | | ours |
-//! | client-bound | the bench used 90 % of its threads' time | | ours |
+//! | client-bound | the bench used 90 % of its threads' time, or one job of its own thread's | | ours |
 
 mod completeness;
 mod counts;
@@ -37,7 +37,7 @@ use crate::api::{Validity, ValidityReason, ValidityVerdict};
 type Check = fn(&Evidence) -> Vec<Reason>;
 
 /// In the order in which reasons are listed: what weighs most first.
-const CHECKS: [Check; 16] = [
+const CHECKS: [Check; 17] = [
     completeness::rounds,
     completeness::stopped_by_errors,
     completeness::clients,
@@ -54,6 +54,7 @@ const CHECKS: [Check; 16] = [
     load::client_bound,
     counts::too_few,
     load::read_again,
+    load::ramp_cut,
 ];
 
 /// Everything that speaks against the figure of one point, and the verdict: that of the weightiest reason.

@@ -75,6 +75,10 @@ pub enum Reason {
         share: f64,
         threads: u32,
     },
+    ThreadBound {
+        client: u32,
+        share: f64,
+    },
     /// Percentiles as people write them, and the operations that each needs.
     TooFewOps {
         ops: u64,
@@ -83,6 +87,11 @@ pub enum Reason {
     /// A sequential read that reached the end and began again: worth knowing, for a cache may have served the rest.
     DataReadAgain {
         times: u64,
+    },
+    /// The byte cap ended the ramp early: worth knowing, for the caches that it was to fill may not be full.
+    RampCut {
+        ramp_micros: u64,
+        planned_micros: u64,
     },
     /// Worth knowing; nothing against the figure.
     Note(String),
@@ -104,9 +113,10 @@ impl Reason {
             Reason::Trend { .. } => "Trend",
             Reason::StartSpread { .. } => "StartSpread",
             Reason::ClientsUneven { .. } => "ClientsUneven",
-            Reason::ClientBound { .. } => "ClientBound",
+            Reason::ClientBound { .. } | Reason::ThreadBound { .. } => "ClientBound",
             Reason::TooFewOps { .. } => "TooFewOps",
             Reason::DataReadAgain { .. } => "DataReadAgain",
+            Reason::RampCut { .. } => "RampCut",
             Reason::Note(_) => "Note",
         }
     }
@@ -130,8 +140,9 @@ impl Reason {
             | Reason::StartSpread { .. }
             | Reason::ClientsUneven { .. }
             | Reason::ClientBound { .. }
+            | Reason::ThreadBound { .. }
             | Reason::TooFewOps { .. } => ValidityVerdict::Suspect,
-            Reason::DataReadAgain { .. } | Reason::Note(_) => ValidityVerdict::Valid,
+            Reason::DataReadAgain { .. } | Reason::RampCut { .. } | Reason::Note(_) => ValidityVerdict::Valid,
         }
     }
 }
@@ -193,6 +204,10 @@ impl fmt::Display for Reason {
                 f,
                 "client {client} used {share:.0} % of its threads' time ({threads} of them): the bench may be the limit"
             ),
+            Reason::ThreadBound { client, share } => write!(
+                f,
+                "the busiest job of client {client} used {share:.0} % of its thread's time: the bench may be the limit"
+            ),
             Reason::TooFewOps { ops, lacking } => {
                 let names: Vec<&str> = lacking.iter().map(|(name, _)| *name).collect();
                 let needed: Vec<String> = lacking.iter().map(|(_, needed)| grouped(*needed)).collect();
@@ -202,6 +217,10 @@ impl fmt::Display for Reason {
             }
             Reason::DataReadAgain { times } => {
                 write!(f, "data were read again: a job began again at its start {times} times in a round")
+            }
+            Reason::RampCut { ramp_micros, planned_micros } => {
+                let part = part(*ramp_micros, *planned_micros);
+                write!(f, "the ramp was ended at {part}: it had used a quarter of `bytes`")
             }
             Reason::Note(text) => f.write_str(text),
         }

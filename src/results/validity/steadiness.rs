@@ -11,7 +11,7 @@ const SECONDS_PERCENT: f64 = 50.0;
 const TREND_PERCENT: f64 = 10.0;
 /// A slope must be as many times its standard error, or it may be chance.
 const TREND_ERRORS: f64 = 3.0;
-/// Samples with fewer operations on average say little one by one: with 8, an empty one comes by chance once in e⁸ ≈ 3,000.
+/// Fewer operations than these in as much time, on average, say little: with 8, none come by chance once in e⁸ ≈ 3,000.
 const USUAL_OPS: f64 = 8.0;
 /// Fewer samples than these show no spread.
 const SPREAD_SAMPLES: usize = 5;
@@ -27,16 +27,17 @@ pub(super) fn rounds_differ(evidence: &Evidence) -> Vec<Reason> {
     if share > ROUNDS_PERCENT { vec![Reason::RoundsDiffer { share, lowest, highest }] } else { Vec::new() }
 }
 
+/// Time without a completion in which enough of them are usual to rule out chance: one sample, or more in a row where they are slow.
 pub(super) fn stalls(evidence: &Evidence) -> Vec<Reason> {
     let (mut seconds, mut of) = (0, 0);
     for round in evidence.rounds {
         let samples = whole_samples(round);
         let ops: f64 = samples.iter().map(|sample| sample.ops as f64).sum();
-        if samples.is_empty() || ops / (samples.len() as f64) < USUAL_OPS {
-            continue;
-        }
+        let usual = |length: usize| ops / samples.len() as f64 * length as f64;
+        let gaps = samples.split(|sample| sample.ops > 0).map(<[_]>::len);
+        let empty: usize = gaps.filter(|length| *length > 0 && usual(*length) >= USUAL_OPS).sum();
         let step = u64::from(round.seconds_per_sample.max(1));
-        seconds += step * samples.iter().filter(|sample| sample.ops == 0).count() as u64;
+        seconds += step * empty as u64;
         of += step * samples.len() as u64;
     }
     if seconds > 0 { vec![Reason::Stalled { seconds, of }] } else { Vec::new() }

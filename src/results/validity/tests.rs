@@ -160,6 +160,13 @@ fn few_slow_operations_do_not_stall() {
     assert_eq!(codes(&judged(&point(Op::Write, 12), &[steady_round(&seconds)])), ["TooFewOps"]);
 }
 
+/// Large operations, six a second, and a device that freezes for good: few for each second, but too long for chance.
+#[test]
+fn a_freeze_of_slow_operations_is_a_stall() {
+    let validity = judged(&write(), &[steady_round(&[6, 6, 6, 6, 0, 0, 0, 0, 0, 0])]);
+    assert_eq!(message(&validity, "Stalled"), "no operation completed in 6 of 10 s");
+}
+
 /// Case D9: a second without completions is a stall, and the last part of a second is none.
 #[test]
 fn a_part_of_a_second_is_not_judged() {
@@ -204,6 +211,21 @@ fn a_busy_client_may_be_the_limit() {
     assert_eq!((validity.verdict, codes(&validity)), (ValidityVerdict::Suspect, vec!["ClientBound"]));
 }
 
+/// One job has no time left while the messengers beside it have: five threads, and far from 90 % of them.
+#[test]
+fn one_busy_job_may_be_the_limit() {
+    let mut round = sound();
+    (round.clients[0].cpu_micros, round.clients[0].busiest_thread_micros) = (28_000_000, 8_900_000);
+    assert_eq!(judged_with(&write(), &[round.clone()], &[0], 5).verdict, ValidityVerdict::Valid);
+    round.clients[0].busiest_thread_micros = 9_700_000;
+    let validity = judged_with(&write(), &[round.clone()], &[0], 5);
+    assert_eq!((validity.verdict, codes(&validity)), (ValidityVerdict::Suspect, vec!["ClientBound"]));
+    let text = "the busiest job of client 0 used 97 % of its thread's time: the bench may be the limit";
+    assert_eq!(message(&validity, "ClientBound"), text);
+    round.clients[0].cpu_micros = 48_000_000;
+    assert_eq!(codes(&judged_with(&write(), &[round], &[0], 5)), ["ClientBound"], "said once");
+}
+
 #[test]
 fn a_note_is_listed_and_changes_nothing() {
     let (point, rounds) = (write(), [sound()]);
@@ -223,4 +245,13 @@ fn data_that_were_read_again_are_named() {
     let validity = judged(&point(Op::Read, 10), &[round.clone()]);
     assert_eq!((validity.verdict, codes(&validity)), (ValidityVerdict::Valid, vec!["DataReadAgain"]));
     assert_eq!(judged(&point(Op::RandRead, 10), &[round]).reasons, []);
+}
+
+#[test]
+fn a_ramp_that_the_byte_cap_ended_is_told() {
+    let mut round = sound();
+    round.clients[0].ramp_cut_micros = Some(1_270_000);
+    let validity = judged(&Point { ramp_up_micros: 5_000_000, ..write() }, &[sound(), round]);
+    assert_eq!(validity.verdict, ValidityVerdict::Valid);
+    assert_eq!(message(&validity, "RampCut"), "the ramp was ended at 1.2 of 5 s: it had used a quarter of `bytes`");
 }

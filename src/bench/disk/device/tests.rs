@@ -83,6 +83,28 @@ fn a_blank_device_is_not_written_either() {
     assert!(error.contains("nothing was found on it, but this version doesn't write to devices"), "{error}");
 }
 
+/// A label at its start does not make a device written.
+#[test]
+fn a_device_of_zeros_looks_unwritten() {
+    let directory = directory();
+    let image = directory.path().join("disk");
+    let file = File::create(&image).expect("a file");
+    file.set_len(4 * MIB).expect("room");
+    file.write_all_at(b"bluestore block device\n", 0).expect("room");
+    let text = unwritten_text("/dev/x", &File::open(&image).expect("a file"), 4 * MIB);
+    let expected = "/dev/x: 64 of 64 blocks looked at are zeros; reads of what is unwritten may not touch the medium";
+    assert_eq!(text.as_deref(), Some(expected));
+
+    let mut content = vec![0; 4 * MIB as usize];
+    crate::bench::content::fill(&mut content[MIB as usize..], 1);
+    std::fs::write(&image, content).expect("room");
+    assert_eq!(unwritten_text("/dev/x", &File::open(&image).expect("a file"), 4 * MIB), None);
+
+    let Some((device, _)) = loop_device(directory.path(), b"") else { return };
+    let load = DeviceLoad::open(&task(vec![point(Op::Read)]), &target(&device.path)).expect("a device");
+    assert!(load.notes().iter().all(|note| !note.contains("zeros")), "{:?}", load.notes());
+}
+
 #[test]
 fn a_mounted_device_says_where() {
     let directory = directory();

@@ -9,6 +9,11 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use super::super::fixtures::{MIB, Mount, directory, point, round, sound_round, task};
 use super::*;
 use crate::api::Op;
+use crate::bench::client::{self, Identity};
+use crate::bench::conductor::Conductor;
+use crate::bench::protocol::Token;
+use crate::bench::stop::Stop;
+use crate::contract::{Outcome, Target};
 use crate::sys::restrict;
 
 const OPS: [Op; 4] = [Op::Write, Op::Read, Op::RandWrite, Op::RandRead];
@@ -58,6 +63,26 @@ fn the_file_is_written_full_before_it_is_read() {
     assert_eq!(blocks.len() as u64, (3 * MIB + 4096) / 4096, "blocks that repeat");
     let [note] = &load.notes()[..] else { panic!("{:?}", load.notes()) };
     assert!(note.starts_with("size 3149841:") && note.contains("the last 17 bytes"), "{note}");
+}
+
+/// A layer below that skips equal writes, or stores equal blocks once, must find none.
+#[test]
+fn no_round_writes_what_another_wrote() {
+    let parent = directory();
+    let mut load = open(parent.path(), MIB).expect("a disk");
+    let blocks = |load: &FileLoad| {
+        let mut buffer = Buffers::new(1, MIB as usize).expect("memory");
+        assert_eq!(load.file().expect("it is there").read_at(buffer.slot_mut(0), 0).expect("a read"), MIB as usize);
+        buffer.slot_mut(0).chunks(4096).map(<[u8]>::to_vec).collect::<Vec<_>>()
+    };
+    let mut seen = std::collections::HashSet::new();
+    for round in 1..=3 {
+        // Every block once.
+        let write = Point { jobs: 1, bytes: Some(MIB), duration_micros: 60_000_000, ..point(Op::Write) };
+        sound_round(&mut load, &write);
+        seen.extend(blocks(&load));
+        assert_eq!(seen.len(), 256 * round, "different blocks");
+    }
 }
 
 #[test]
@@ -202,6 +227,35 @@ fn a_small_memlock_limit_is_told() {
                 small for 4 buffers of 64 KiB";
             assert!(reason.starts_with(expected), "{reason}");
         }
+    });
+}
+
+/// What is found out only when a round is prepared stands in the report, and with the point that it is about.
+#[test]
+fn the_report_tells_what_the_engine_lacked() {
+    in_a_child("the_report_tells_what_the_engine_lacked", || {
+        limit_locked_memory(128 << 10);
+        let parent = directory();
+        let large = Point { block_size: 64 << 10, ..point(Op::Read) };
+        let task = Task {
+            client: 0,
+            nodes: vec!["a".into()],
+            target: Target::File(target(parent.path(), 4 * MIB)),
+            ..task(vec![point(Op::Read), large])
+        };
+        let token = Token::random().expect("the system has random bytes");
+        let conductor = Conductor::bind(task.clone(), token.clone()).expect("loopback");
+        let address = conductor.loopback().to_string();
+        let (identity, never) = (Identity { uid: "u".into(), advertise: None }, Stop::new());
+        let report = std::thread::scope(|scope| {
+            scope.spawn(|| client::run(task.clone(), &token, &address, &identity, &never));
+            conductor.run(&never, &mut |_| ())
+        });
+        assert_eq!(report.outcome, Outcome::Complete);
+        let reason = report.clients[0].engine_reason.as_deref().expect("buffers are not registered");
+        assert!(reason.starts_with("buffers not registered: "), "{reason}");
+        assert_eq!(report.points[1].notes, [format!("measured with io_uring: {reason}")]);
+        assert!(!report.points[0].notes.contains(&report.points[1].notes[0]), "{:?}", report.points[0].notes);
     });
 }
 
