@@ -237,6 +237,7 @@ pub struct Latency {
     pub p95_micros: f64,
     pub p99_micros: f64,
     pub p999_micros: f64,
+    /// An operation that was still in flight when a window ended counts here with how long it had lasted by then.
     pub max_micros: f64,
 }
 
