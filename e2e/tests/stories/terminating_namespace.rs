@@ -1,4 +1,5 @@
-//! A namespace that is deleted with a run in it: the operator loses its rights there at any time, and the namespace goes all the same.
+//! A namespace that is deleted with a run in it: the operator loses its rights there at any time, and the namespace goes all the same. Told
+//! last: its watches there take a while to come back.
 
 use std::time::Duration;
 
