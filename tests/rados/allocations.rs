@@ -1,98 +1,14 @@
-//! The bench's own side of an operation allocates nothing: an allocator counts per thread, and an engine in the job's thread reads the
-//! count. What librados takes from the C allocator is its own.
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::time::Duration;
+//! The bench's own side of an operation allocates nothing.
 
 use cephbench::api::Op;
-use cephbench::bench::engine::{Capabilities, Completion, Engine, EngineError, Operation};
-use cephbench::bench::runner::{self, Progress};
 use cephbench::contract::Point;
 
 use crate::bench::{KIB, open, point, target, task};
 use crate::ceph::Ceph;
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-fn count() {
-    ALLOCATIONS.with(|count| count.set(count.get() + 1));
-}
-
-// SAFETY: every call goes to the system's allocator unchanged; counting touches a thread-local without a destructor only.
-#[allow(unsafe_code)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller's promises are the system allocator's.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: as above.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// Passes all on, and notes how much its thread allocated between its first reap and its last.
-struct Watching {
-    inner: Box<dyn Engine>,
-    first: Option<u64>,
-    seen: Arc<Seen>,
-}
-
-#[derive(Default)]
-struct Seen {
-    allocations: AtomicU64,
-    reaps: AtomicU64,
-}
-
-impl Engine for Watching {
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
-    fn prepare(&mut self, queue_depth: u32, block_size: u32) -> Result<(), EngineError> {
-        self.inner.prepare(queue_depth, block_size)
-    }
-
-    fn submit(&mut self, operation: Operation) -> Result<(), EngineError> {
-        self.inner.submit(operation)
-    }
-
-    fn reap(&mut self, done: &mut Vec<Completion>, timeout: Duration) -> Result<(), EngineError> {
-        self.inner.reap(done, timeout)?;
-        let now = ALLOCATIONS.with(Cell::get);
-        let first = *self.first.get_or_insert(now);
-        self.seen.allocations.fetch_max(now - first, Relaxed);
-        self.seen.reaps.fetch_add(1, Relaxed);
-        Ok(())
-    }
-
-    fn finish(&mut self, timeout: Duration) -> Result<(), EngineError> {
-        self.inner.finish(timeout)
-    }
-}
+use crate::counting::{assert_nothing_allocates, assert_the_count_counts};
 
 pub fn the_measured_path_allocates_nothing(ceph: &Ceph) {
-    let before = ALLOCATIONS.with(Cell::get);
-    drop(std::hint::black_box(vec![1_u8; 100]));
-    assert!(ALLOCATIONS.with(Cell::get) > before, "the count counts");
+    assert_the_count_counts();
 
     let pool = ceph.pool();
     let key = ceph.user("bench-memory", &["mon", "allow r", "osd", &format!("allow rw pool={}", pool.name)]);
@@ -105,17 +21,7 @@ pub fn the_measured_path_allocates_nothing(ceph: &Ceph) {
     });
     let mut load = open(&task(&target, &points), &target).expect("opens");
     for point in &points {
-        let seen = Arc::new(Seen::default());
-        let prepared = load.prepare(point, 0, &mut |_| {}).expect("prepares");
-        let engines = prepared
-            .engines
-            .into_iter()
-            .map(|inner| Box::new(Watching { inner, first: None, seen: seen.clone() }) as Box<dyn Engine>)
-            .collect();
-        let cancel = AtomicBool::new(false);
-        runner::run(engines, point, 0, Duration::from_secs(30), &Progress::new(), &cancel).expect("a whole round");
-        assert!(seen.reaps.load(Relaxed) > 20, "too little was measured to say anything");
-        assert_eq!(seen.allocations.load(Relaxed), 0, "allocations in the measured path of {:?}", point.op);
+        assert_nothing_allocates(&mut *load, point);
     }
     load.clean_up(&mut |_| {}).expect("cleans up");
 }

@@ -4,6 +4,8 @@
 mod allocations;
 mod bench;
 mod ceph;
+#[path = "../counting/mod.rs"]
+mod counting;
 mod failures;
 mod figures;
 

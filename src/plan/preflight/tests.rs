@@ -123,13 +123,16 @@ fn osds_on_claims_are_found_by_their_pods_node_not_their_crush_host() {
     assert_eq!((prepared.cluster.hosts, prepared.cluster.nodes), (Some(3), Some(1)));
 }
 
+/// Case B9 (b).
 #[test]
 fn an_external_cluster_needs_its_clients_named() {
     let mut survey = survey();
     survey.osds.clear();
     survey.clusters[0].external = true;
-    let message = refusal(RADOS, &survey);
-    assert!(message.contains("spec.clients.nodes") && message.contains("external"), "{message}");
+    for spec in [DISK, RADOS, "tests: [{name: t, network: {}}]"] {
+        let message = refusal(spec, &survey);
+        assert!(message.contains("spec.clients.nodes") && message.contains("external"), "{message}");
+    }
     let named = format!("clients: {{nodes: {{names: [other]}}}}\n{RADOS}");
     let prepared = run(&named, &survey, &config()).expect("named nodes do");
     assert_eq!(prepared.tests[0].nodes, ["other"]);
