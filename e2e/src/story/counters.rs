@@ -6,13 +6,16 @@ use serde_json::Value;
 use super::{Cluster, Node};
 
 /// What the kernel counted on a block device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceBytes {
     /// Requests as they were asked for: those that the kernel merged into others count as well.
     pub reads: u64,
     pub read: u64,
     pub writes: u64,
     pub written: u64,
+    /// Time that all reads took, added up, and time in which the device had anything to do.
+    pub read_millis: u64,
+    pub busy_millis: u64,
 }
 
 impl DeviceBytes {
@@ -26,6 +29,8 @@ impl DeviceBytes {
             read: field(2)? * 512,
             writes: field(4)? + field(5)?,
             written: field(6)? * 512,
+            read_millis: field(3)?,
+            busy_millis: field(9)?,
         })
     }
 
@@ -35,6 +40,8 @@ impl DeviceBytes {
             read: self.read - before.read,
             writes: self.writes - before.writes,
             written: self.written - before.written,
+            read_millis: self.read_millis - before.read_millis,
+            busy_millis: self.busy_millis - before.busy_millis,
         }
     }
 }

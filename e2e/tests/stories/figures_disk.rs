@@ -51,7 +51,7 @@ async fn a_file_on_every_node() -> Result<()> {
         require_conditions(&status, Phase::Passed)?;
         large_reads_were_counted(&status, &after_large)?;
 
-        let mut small = DeviceBytes { reads: 0, read: 0, writes: 0, written: 0 };
+        let mut small = DeviceBytes::default();
         for (disk, before) in disks.iter().zip(&after_large) {
             let counted = disk.counted().await?.since(*before);
             small.read += counted.read;
@@ -86,10 +86,16 @@ fn large_reads_were_counted(status: &BenchmarkStatus, counted: &[DeviceBytes]) -
         ensure!(within(mean, 64 << 10, 0.05), "mean request of {mean} bytes, asked for 64 KiB");
     }
     ensure!(point.latency.is_some() && point.validity.verdict != ValidityVerdict::Invalid, "{point:?}");
-    // Little's law: operations at once are their rate times their latency.
+    // Little's law: operations at once are their rate times their latency, by the bench's count and by the kernel's.
     let (Some(iops), Some(latency)) = (point.iops, &point.latency) else { anyhow::bail!("{point:?}") };
     let at_once = iops * latency.mean_micros / 1e6 / 3.0;
     ensure!((5.0..=8.2).contains(&at_once), "{at_once:.1} operations at once per client, asked for 8");
+    let seconds =
+        (3.0 * 96.0 * 1_048_576.0) / point.bandwidth.as_ref().map_or(f64::NAN, |rate| rate.bytes_per_second as f64);
+    for device in counted {
+        let at_once = device.read_millis as f64 / 1e3 / seconds;
+        ensure!((3.0..=8.8).contains(&at_once), "{at_once:.1} reads at once in {seconds:.3} s: {device:?}");
+    }
     Ok(())
 }
 
@@ -127,6 +133,8 @@ async fn the_disk_under_an_osd() -> Result<()> {
         ensure!(bytes_of(point) == 2 * (128 << 20) && point.rounds.len() == 2, "{point:?}");
         ensure!(agree(counted.read, bytes_of(point)), "counted {counted:?}, reported {} bytes", bytes_of(point));
         ensure!(within(counted.read / counted.reads, 64 << 10, 0.1), "requests of {}", counted.read / counted.reads);
+        let at_once = counted.read_millis as f64 / counted.busy_millis as f64;
+        ensure!((2.0..=4.4).contains(&at_once), "{at_once:.1} reads at once, asked for 4: {counted:?}");
         // An OSD at rest writes a little by itself.
         ensure!(counted.written < 4 << 20, "{} bytes were written", counted.written);
         Ok(())

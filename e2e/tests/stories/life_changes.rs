@@ -110,7 +110,7 @@ async fn applied_again_nothing_starts() -> Result<()> {
         ensure!(second.metadata.generation == ended.metadata.generation, "the generation changed");
         ensure!(second.status == ended.status, "the status changed");
 
-        let equal = story.apply("", &text.replace("1024Mi", "1Gi").replace("'65536'", "64Ki")).await?;
+        let equal = story.apply("", &text.replace("1024Mi", "1Gi").replace("'65536'", "64Ki").replace("size: 64Mi", "size: 65536Ki")).await?;
         ensure!(equal.metadata.generation > ended.metadata.generation, "the story changed the spec");
         let seen = story.cluster.until(&equal, Duration::from_secs(20), "the change was looked at", |status| status.phase.is_some());
         let now = seen.await?.status.context("a status")?;
