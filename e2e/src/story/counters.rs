@@ -13,9 +13,6 @@ pub struct DeviceBytes {
     pub read: u64,
     pub writes: u64,
     pub written: u64,
-    /// Time that all reads took, added up, and time in which the device had anything to do.
-    pub read_millis: u64,
-    pub busy_millis: u64,
 }
 
 impl DeviceBytes {
@@ -29,8 +26,6 @@ impl DeviceBytes {
             read: field(2)? * 512,
             writes: field(4)? + field(5)?,
             written: field(6)? * 512,
-            read_millis: field(3)?,
-            busy_millis: field(9)?,
         })
     }
 
@@ -40,8 +35,6 @@ impl DeviceBytes {
             read: self.read - before.read,
             writes: self.writes - before.writes,
             written: self.written - before.written,
-            read_millis: self.read_millis - before.read_millis,
-            busy_millis: self.busy_millis - before.busy_millis,
         }
     }
 }
