@@ -175,6 +175,39 @@ fn ctrl_c_cleans_up_and_exits_with_2() {
     assert_eq!(place.left(), 0, "files remain");
 }
 
+/// A link is busy all the time: it never waits for anything.
+#[test]
+fn ctrl_c_ends_a_network_test() {
+    let place = Place::new();
+    let child = Command::new(PROGRAM)
+        .args(["run", "-f"])
+        .arg(place.write("defaults: {rampUp: 0s, duration: 60s}\ntests:\n- {name: n, network: {}}\n"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    until_it_worked(&child, 50);
+    let asked = Instant::now();
+    signal(&child, rustix::process::Signal::INT);
+    assert_eq!(child.wait_with_output().expect("it ends").status.code(), Some(2));
+    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+}
+
+/// Waits until a process has used so many hundredths of a second of CPU: it measures then.
+fn until_it_worked(child: &Child, ticks: u64) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("it runs");
+        let fields: Vec<&str> = stat.rsplit(')').next().expect("fields after the name").split_whitespace().collect();
+        let used: u64 = fields[11..13].iter().map(|text| text.parse::<u64>().expect("a number")).sum();
+        if used >= ticks {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{stat}");
+        thread::yield_now();
+    }
+}
+
 /// Filling a file can take longer than measuring it.
 #[test]
 fn ctrl_c_ends_a_preparation_too() {
@@ -211,6 +244,21 @@ fn until_it_wrote(child: &Child, bytes: u64) {
 
 fn signal(child: &Child, signal: rustix::process::Signal) {
     rustix::process::kill_process(rustix::process::Pid::from_child(child), signal).expect("it runs");
+}
+
+#[test]
+fn a_suspended_benchmark_is_not_run_and_what_means_nothing_here_is_named() {
+    let place = Place::new();
+    let disk = "tests:\n- {name: d, disk: {file: {directory: DATA, size: 8Mi}}, workload: {bytes: 4Mi, rounds: 1}}\n";
+    let run = |head: &str| {
+        let file = place.write(&format!("{head}\n{disk}"));
+        let output = Command::new(PROGRAM).args(["run", "-f"]).arg(file).output().expect("it runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, said) = run("suspend: true");
+    assert!(code == Some(2) && said.contains("spec.suspend: true: starts no run"), "{code:?}: {said}");
+    let (code, said) = run("clients: {perNode: 3}");
+    assert!(code == Some(0) && said.contains("spec.clients has no effect in a local run"), "{code:?}: {said}");
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub struct DiskFile {
     /// says which directories may be asked for.
     #[schemars(length(min = 1, max = 255), regex(pattern = "^/"))]
     pub directory: String,
-    /// Size of the file, per client: at least one block per job. Each job has its own part, as large for all, in whole blocks; what is
+    /// Size of the file, per client: at least one block per job, and 4Ki. Each job has its own part, as large for all, in whole blocks; what is
     /// left over is not used, and the plan says so.
     pub size: Amount,
 }

@@ -42,10 +42,10 @@ pub struct Workload {
     #[schemars(length(min = 1, max = 32), inner(range(min = 1, max = 256)))]
     pub jobs: Vec<u32>,
     /// Time before measuring starts, load applied, nothing counted. It ends early when it has used a quarter of `bytes`, except for
-    /// network. Default: `spec.defaults.rampUp`.
+    /// network. At most 1h. Default: `spec.defaults.rampUp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ramp_up: Option<Time>,
-    /// Time measured per round. Default: `spec.defaults.duration`.
+    /// Time measured per round, 1s to 168h. Default: `spec.defaults.duration`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<Time>,
     /// The most that one client moves in one round, ramp included; the round ends at `duration` or at this, whichever comes first.

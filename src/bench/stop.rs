@@ -47,6 +47,7 @@ impl Stop {
             0 => None,
             libc::SIGTERM => Some("SIGTERM"),
             libc::SIGINT => Some("SIGINT"),
+            libc::SIGHUP => Some("SIGHUP"),
             _ => Some("a signal"),
         }
     }

@@ -195,6 +195,9 @@ fn local_run(arguments: LocalRun) -> anyhow::Result<ExitCode> {
     let status = match local::check(&benchmark) {
         Ok(validated) => {
             let stop = stop_on_signals().context("catch signals")?;
+            for field in local::without_effect(&benchmark) {
+                eprintln!("{field} has no effect in a local run: each test has its clients here");
+            }
             let ceph = local::CephAccess { conf, user, keyring };
             let mut bar = local::Bar::new(local::seconds(validated.plan.tests.iter()));
             let status = local::run(&benchmark, &validated, &ceph, stop, &mut bar);

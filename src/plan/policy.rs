@@ -114,10 +114,10 @@ fn listed(values: &[String]) -> String {
 /// Without a slash at the end; nothing where the path is not absolute or has parts that change their meaning with what is mounted.
 fn normal_path(path: &str) -> Option<String> {
     let rest = path.strip_prefix('/')?;
-    let rest = rest.strip_suffix('/').unwrap_or(rest);
     if rest.is_empty() {
         return Some("/".into());
     }
+    let rest = rest.strip_suffix('/').unwrap_or(rest);
     let plain = rest.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
     plain.then(|| format!("/{rest}"))
 }

@@ -131,17 +131,27 @@ fn test_text(test: &TestStatus) -> String {
     text
 }
 
-/// One line per kind of reason and point; the same reason for many points is said once.
+/// The code of reasons whose words say what they are.
+const NOTE: &str = "Note";
+
+/// What is to be known of the points: a reason that many points have is said once, with its first point. Notes are the same only where their
+/// words are.
 fn reasons_text(test: &TestStatus) -> String {
     let mut lines: Vec<(String, usize)> = Vec::new();
-    let mut codes: Vec<(ValidityVerdict, String, usize)> = Vec::new();
-    for point in &test.points {
+    let mut known: Vec<((ValidityVerdict, &str, &str), usize)> = Vec::new();
+    for (index, point) in test.points.iter().enumerate() {
         for reason in &point.validity.reasons {
-            let key = (point.validity.verdict, reason.code.clone());
-            match codes.iter().find(|(verdict, code, _)| (*verdict, code) == (key.0, &key.1)) {
-                Some((_, _, line)) => lines[*line].1 += 1,
+            let words = if reason.code == NOTE { reason.message.as_str() } else { "" };
+            let key = (point.validity.verdict, reason.code.as_str(), words);
+            match known.iter_mut().zip(&mut lines).find(|((seen, _), _)| *seen == key) {
+                // Several rounds of one point are one point.
+                Some(((_, last), _)) if *last == index => {}
+                Some(((_, last), (_, others))) => {
+                    *last = index;
+                    *others += 1;
+                }
                 None => {
-                    codes.push((key.0, key.1, lines.len()));
+                    known.push((key, index));
                     lines.push((format!("{}: {}: {}", reason.code, point_text(point), reason.message), 0));
                 }
             }

@@ -25,11 +25,12 @@ pub fn digest(report: &Report, test: &PlannedTest) -> TestStatus {
         }
     }
     let phase = if cause.is_some() { TestPhase::Error } else { TestPhase::Completed };
-    let notes = notes(report, test);
+    // What goes beside a figure would read as the cause where there is none.
+    let notes = || notes(report, test).into_iter().reduce(|all, note| format!("{all}; {note}"));
     TestStatus {
         name: test.name.clone(),
         phase,
-        message: cause.into_iter().chain(notes).reduce(|all, note| format!("{all}; {note}")),
+        message: cause.or_else(notes),
         summary: summary(&points),
         engine: engine(&report.clients),
         points,

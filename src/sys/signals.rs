@@ -1,4 +1,4 @@
-//! SIGTERM and SIGINT become a request to stop. Who interrupts a second time does not want to wait for it: SIGINT then does what it
+//! SIGTERM, SIGINT and SIGHUP (a terminal that is gone) become a request to stop. Who interrupts a second time does not want to wait for it: SIGINT then does what it
 //! does by default. SIGTERM may be sent again by whoever runs the process without meaning more, so it stays a request.
 
 use std::io;
@@ -11,9 +11,9 @@ extern "C" fn handle(signal: libc::c_int) {
     STOP.ask(signal);
 }
 
-/// Catches both signals from now on.
+/// Catches these signals from now on.
 pub fn stop_on_signals() -> io::Result<&'static Stop> {
-    for signal in [libc::SIGTERM, libc::SIGINT] {
+    for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
         // SAFETY: zeroes are a valid sigaction: no flags, an empty mask.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
         action.sa_sigaction = handle as *const () as libc::sighandler_t;

@@ -106,7 +106,10 @@ pub(super) fn memory_text(error: &std::io::Error, wanted: &str) -> String {
     let cause = errno::io_text(error);
     match (error.raw_os_error(), getrlimit(Resource::Memlock).current) {
         (Some(libc::ENOMEM), Some(limit)) => {
-            format!("{cause}: the memlock limit of {} is too small for {wanted}", bytes_text(limit))
+            format!(
+                "{cause}: the memlock limit of {}, or another limit on memory, is too small for {wanted}",
+                bytes_text(limit)
+            )
         }
         (Some(_) | None, Some(_) | None) => cause,
     }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use crate::api::Op;
 use crate::contract::Point;
 use crate::plan::{Estimate, PlannedKind, PlannedPool, PlannedTest, Validated, estimate, points_for};
 use crate::results::{counted, op_text};
@@ -33,8 +34,10 @@ pub fn estimate_text(validated: &Validated, clients: u32) -> String {
 
 fn of_test(test: &PlannedTest, clients: u32) -> u32 {
     match test.kind {
-        PlannedKind::Network => clients.max(2),
-        PlannedKind::File { .. } | PlannedKind::Device { .. } | PlannedKind::Rados(_) => clients.max(1),
+        PlannedKind::Network => clients.max(2).max(test.clients.per_node),
+        PlannedKind::File { .. } | PlannedKind::Device { .. } | PlannedKind::Rados(_) => {
+            clients.max(test.clients.per_node)
+        }
     }
 }
 
@@ -76,6 +79,10 @@ fn test_text(test: &PlannedTest, clients: u32, estimate: &Estimate) -> String {
     }
     for note in &test.notes {
         row("note", note.clone());
+    }
+    let writes = |point: &Point| matches!(point.op, Some(Op::Write | Op::RandWrite));
+    if matches!(test.kind, PlannedKind::Device { .. }) && test.points.iter().any(writes) {
+        row("note", "the test will be refused: devices are opened for reading only".into());
     }
     text
 }

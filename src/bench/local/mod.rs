@@ -47,8 +47,24 @@ pub trait Watch {
 /// Checks a benchmark, and what this machine can't do.
 pub fn check(benchmark: &CephBenchmark) -> Result<Validated, Vec<Problem>> {
     let validated = validate(&benchmark.spec)?;
-    let problems: Vec<Problem> = validated.plan.tests.iter().enumerate().filter_map(local_problem).collect();
+    let suspended = benchmark.spec.suspend.then(|| Problem {
+        field: "spec.suspend".into(),
+        value: "true".into(),
+        message: "starts no run; leave it out".into(),
+    });
+    let tests = validated.plan.tests.iter().enumerate().filter_map(local_problem);
+    let problems: Vec<Problem> = suspended.into_iter().chain(tests).collect();
     if problems.is_empty() { Ok(validated) } else { Err(problems) }
+}
+
+/// Fields that are set and mean nothing here, for people: every test has its one client on this machine.
+pub fn without_effect(benchmark: &CephBenchmark) -> Vec<String> {
+    let of_tests = benchmark.spec.tests.iter().enumerate();
+    let of_tests =
+        of_tests.filter(|(_, test)| test.clients.is_some()).map(|(index, _)| format!("spec.tests[{index}].clients"));
+    let of_spec = benchmark.spec.clients.is_some().then(|| "spec.clients".to_owned());
+    let cluster = benchmark.spec.ceph_cluster.is_some().then(|| "spec.cephCluster".to_owned());
+    cluster.into_iter().chain(of_spec).chain(of_tests).collect()
 }
 
 fn local_problem((index, test): (usize, &PlannedTest)) -> Option<Problem> {

@@ -143,6 +143,10 @@ impl Round<'_> {
             if now >= end + TAIL {
                 break now;
             }
+            // A write that the kernel takes whole waits for nothing, and so looks at nothing.
+            if self.cancel.load(Relaxed) {
+                return Err(EngineError::new("send", "cancelled"));
+            }
             let granted = self.grant(buffer.len());
             if granted == 0 {
                 count.by_bytes = true;
@@ -186,9 +190,6 @@ impl Round<'_> {
                     self.check(*blocked.get_or_insert_with(Instant::now), "send")?;
                 }
                 Err(error) => return Err(failed("send", &error)),
-            }
-            if self.cancel.load(Relaxed) {
-                return Err(EngineError::new("send", "cancelled"));
             }
         }
     }

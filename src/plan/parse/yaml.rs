@@ -9,6 +9,8 @@ use super::super::problem::{Problems, quoted};
 /// The one document of a file. JSON is YAML.
 pub(super) fn read(text: &str, problems: &mut Problems) -> Option<Value> {
     let mut documents = Vec::new();
+    // Some editors begin a file with it.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for document in Deserializer::from_str(text) {
         // Twice the same key is an error of this step.
         match Yaml::deserialize(document).and_then(|mut yaml| yaml.apply_merge().map(|()| yaml)) {
