@@ -34,10 +34,13 @@ check_chart() {
   local rendered
   rendered=$("$helm" template cephbench charts/cephbench --kube-version 1.34.0 --namespace cephbench-system)
   grep -q 'helm.sh/resource-policy: keep' <<<"$rendered" || { echo "the chart's CRD would be removed on uninstall" >&2; return 1; }
-  if "$helm" template cephbench charts/cephbench --kube-version 1.34.0 --set policy.devices=Write >/dev/null 2>&1; then
-    echo "the chart takes a value that its schema should refuse: policy.devices=Write" >&2
-    return 1
-  fi
+  local value
+  for value in policy.devices=Write 'policy.hostPaths={//}' 'policy.hostPaths={/a/../etc}' namespaces=null log.level=loud; do
+    if "$helm" template cephbench charts/cephbench --kube-version 1.34.0 --set "$value" >/dev/null 2>&1; then
+      echo "the chart takes a value that its schema should refuse: $value" >&2
+      return 1
+    fi
+  done
 }
 
 need_packages shellcheck iproute2

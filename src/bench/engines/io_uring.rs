@@ -107,7 +107,7 @@ pub(super) fn memory_text(error: &std::io::Error, wanted: &str) -> String {
     match (error.raw_os_error(), getrlimit(Resource::Memlock).current) {
         (Some(libc::ENOMEM), Some(limit)) => {
             format!(
-                "{cause}: the memlock limit of {}, or another limit on memory, is too small for {wanted}",
+                "{cause}: the memlock limit of {} is too small for {wanted}, or another limit on memory is",
                 bytes_text(limit)
             )
         }
